@@ -162,6 +162,10 @@ void dbk_probe_remove(struct dbk_engine *engine, struct dbk_probe *probe);
 /** dbk_probe_remove_many() - the same for @count probes, with one wait for all of them */
 void dbk_probe_remove_many(struct dbk_engine *engine, struct dbk_probe **probes, uint32_t count);
 
+/** dbk_probes_remove_unused() - takes out the probes of @host_data that have no ECBs, and waits for none: the host's hooks
+ * of each are its own, and were away before the wait for the last of its ECBs */
+void dbk_probes_remove_unused(struct dbk_engine *engine, const void *host_data);
+
 /** dbk_engine_probe_count() - probes published now */
 uint32_t dbk_engine_probe_count(const struct dbk_engine *engine);
 

@@ -230,6 +230,16 @@ void dbk_probe_remove_many(struct dbk_engine *engine, struct dbk_probe **probes,
 	dbk_ecbs_free_chain(chain);
 }
 
+void dbk_probes_remove_unused(struct dbk_engine *engine, const void *host_data)
+{
+	struct dbk_probe *probe;
+
+	for (probe = engine->probes; probe != NULL; probe = probe->next)
+		if (probe->host_data == host_data && probe->ecbs == NULL)
+			probe->engine_flags |= DBK_PROBE_GOING;
+	unlink_flagged(engine);
+}
+
 void dbk_probe_remove(struct dbk_engine *engine, struct dbk_probe *probe)
 {
 	dbk_probe_remove_many(engine, &probe, 1);

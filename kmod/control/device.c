@@ -33,6 +33,7 @@ struct opener {
 	u32 list_index;		   /* [S] its index */
 	u32 list_generation;	   /* [S] of dbk.probe_generation */
 	u64 triggers_seen;	   /* [A] what TRIGGERS_SEEN said last */
+	bool asked;		   /* [S] for probes, since it enabled some: dbk_providers_asked() */
 };
 
 static int on_status(struct file *file, void *argument)
@@ -237,6 +238,13 @@ static bool is_terminated(const char *name, size_t bytes)
 	return strnlen(name, bytes) < bytes;
 }
 
+static void asked_set(struct opener *opener, bool asked)
+{
+	if (asked != opener->asked)
+		dbk_providers_asked(asked);
+	opener->asked = asked;
+}
+
 static int on_provide(struct file *file, void *argument)
 {
 	const struct dbk_ioc_provide *untrusted = argument;
@@ -249,6 +257,7 @@ static int on_provide(struct file *file, void *argument)
 	    !is_terminated(untrusted->function, sizeof(untrusted->function)) ||
 	    !is_terminated(untrusted->name, sizeof(untrusted->name)))
 		return -EINVAL;
+	asked_set(file->private_data, true);
 	dbk_probe_add_begin(dbk.engine);
 	err = dbk_providers_provide(&description);
 	added = dbk_probe_add_end(dbk.engine);
@@ -299,6 +308,7 @@ static int enable(struct file *file, struct dbk_ioc_enable *untrusted, const cha
 		return PTR_ERR(dof);
 	err = dbk_signature_check(dof, &bytes, &reason) ?: mutex_lock_killable(&dbk.mutex);
 	if (!err) {
+		asked_set(file->private_data, false);
 		err = untrusted_name ? name_check(untrusted_name, &reason) : 0;
 		if (!err)
 			err = dbk_ring_create(dof, bytes,
@@ -488,8 +498,12 @@ static int device_open(struct inode *inode, struct file *file)
 
 static int device_release(struct inode *inode, struct file *file)
 {
-	dbk_rings_leave(file);
-	kfree(file->private_data);
+	struct opener *opener = file->private_data;
+	const bool asked = opener->asked;
+
+	asked_set(opener, false);
+	dbk_rings_leave(file, asked);
+	kfree(opener);
 	return 0;
 }
 

@@ -373,6 +373,7 @@ void dbk_ring_destroy(struct dbk_ring *ring)
 	if (ring->wants_maps)
 		dbk_maps_put();
 	kfree(ring);
+	dbk_providers_retire();
 }
 
 static u64 region_offset(u32 ring_id, u32 index)
@@ -593,16 +594,19 @@ static void reap(struct work_struct *work)
 	if (!lock_or_later(&reap_work))
 		return;
 	rings_destroy_of(DBK_OWNER_GONE);
+	dbk_providers_retire();
 	mutex_unlock(&dbk.mutex);
 }
 
-void dbk_rings_leave(struct file *owner)
+void dbk_rings_leave(struct file *owner, bool asked)
 {
 	struct dbk_ring *ring;
-	bool left = false;
+	bool left = asked;
 
 	if (mutex_trylock(&dbk.mutex)) {
 		rings_destroy_of(owner);
+		if (asked)
+			dbk_providers_retire();
 		mutex_unlock(&dbk.mutex);
 		return;
 	}

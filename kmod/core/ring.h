@@ -44,9 +44,9 @@ struct dbk_ring *dbk_ring_find_named(const char *name);
  */
 void dbk_ring_own(struct dbk_ring *ring, struct file *owner);
 
-/** dbk_rings_leave() - destroys the rings of a file that is closed, at once or soon.  Context: not
- * [S]. */
-void dbk_rings_leave(struct file *owner);
+/** dbk_rings_leave() - destroys the rings of a file that is closed, at once or soon, and what it @asked for.
+ * Context: not [S]. */
+void dbk_rings_leave(struct file *owner, bool asked);
 
 /** dbk_rings_region() - the @index-th region of all: the module's own blocks, then ring by ring.
  * Context: [L].  Return: whether there is one. */

@@ -20,8 +20,9 @@
 
 #include "formats/abi/counters.h"
 #include "kmod/providers/fbt.h"
+#include "kmod/providers/named.h"
 
-/* A program can name any number of them, and each stays until the module goes. */
+/* Programs can name any number of them. */
 #define CPC_PROBES_MAX 1000
 
 /* kernel/events/core.c: MAX_INTERRUPTS */
@@ -43,15 +44,13 @@ static const struct event {
 static const char *const modes[] = { "kernel", "user", "all" };
 
 struct cpc_probe {
-	struct dbk_probe probe;
-	struct list_head link;		       /* [S] in cpc_probes */
+	struct dbk_named named;
 	struct perf_event_attr attributes;     /* [C] */
 	struct perf_event *__percpu *counters; /* [C] while enabled */
 	char name[64];			       /* [C] */
 };
 
-static LIST_HEAD(cpc_probes); /* [S] */
-static u32 cpc_count;	      /* [S] */
+DBK_NAMED_SET(cpc_probes, CPC_PROBES_MAX);
 
 static __probe_ctx void on_overflow(struct perf_event *counter, struct perf_sample_data *data,
 				    struct pt_regs *regs)
@@ -64,12 +63,12 @@ static __probe_ctx void on_overflow(struct perf_event *counter, struct perf_samp
 	if (regs)
 		args[user_mode(regs) ? 1 : 0] = instruction_pointer(regs);
 	if (unlikely(fbt_is_cramped()))
-		dbk_probe_missed(&cpc->probe, 1);
-	else if (dbk_probe_is_enabled(&cpc->probe))
-		dbk_probe_fire(&cpc->probe, args, &frame);
+		dbk_probe_missed(&cpc->named.probe, 1);
+	else if (dbk_probe_is_enabled(&cpc->named.probe))
+		dbk_probe_fire(&cpc->named.probe, args, &frame);
 	/* Throttled, it is stopped until the next tick, and does not count meanwhile. */
 	if (unlikely(counter->hw.interrupts == THROTTLED))
-		dbk_probe_missed(&cpc->probe, 1);
+		dbk_probe_missed(&cpc->named.probe, 1);
 	dbk_host_leave(flags);
 }
 
@@ -80,7 +79,7 @@ static struct perf_event *counter_open(struct cpc_probe *cpc, unsigned int cpu)
 
 static void cpc_disable(struct dbk_probe *probe)
 {
-	struct cpc_probe *cpc = container_of(probe, struct cpc_probe, probe);
+	struct cpc_probe *cpc = container_of(probe, struct cpc_probe, named.probe);
 	unsigned int cpu;
 
 	dbk_state_assert();
@@ -94,7 +93,7 @@ static void cpc_disable(struct dbk_probe *probe)
 /* A counter cannot be opened while a CPU comes: that takes the lock that is held then. */
 static int cpc_enable(struct dbk_probe *probe)
 {
-	struct cpc_probe *cpc = container_of(probe, struct cpc_probe, probe);
+	struct cpc_probe *cpc = container_of(probe, struct cpc_probe, named.probe);
 	unsigned int cpu;
 
 	dbk_state_assert();
@@ -112,16 +111,6 @@ static int cpc_enable(struct dbk_probe *probe)
 		}
 	}
 	return 0;
-}
-
-static bool cpc_exists(const char *name)
-{
-	struct cpc_probe *cpc;
-
-	list_for_each_entry(cpc, &cpc_probes, link)
-		if (strcmp(cpc->name, name) == 0)
-			return true;
-	return false;
 }
 
 /* What `cycles-kernel-100000` asks for; false: nothing that there is. */
@@ -161,52 +150,37 @@ static int cpc_provide(const struct dbk_probedesc *description)
 {
 	struct perf_event *counter;
 	struct cpc_probe *cpc;
+	int err;
 
 	dbk_state_assert();
-	if (strcmp(description->provider, "cpc") != 0 || cpc_exists(description->name) ||
-	    strlen(description->name) >= sizeof(cpc->name) || cpc_count == CPC_PROBES_MAX)
+	if (strcmp(description->provider, "cpc") != 0 || strlen(description->name) >= sizeof(cpc->name))
 		return 0;
 	cpc = kzalloc(sizeof(*cpc), GFP_KERNEL);
 	if (!cpc)
 		return -ENOMEM;
-	counter = name_parse(description->name, &cpc->attributes)
-			  ? counter_open(cpc, raw_smp_processor_id())
-			  : ERR_PTR(-ENOENT);
+	err = name_parse(description->name, &cpc->attributes) ?
+		      dbk_named_check(&cpc_probes, "", description->name) : -ENOENT;
+	counter = err ? ERR_PTR(err) : counter_open(cpc, raw_smp_processor_id());
 	if (IS_ERR(counter)) {
 		kfree(cpc);
-		return 0;
+		return err == -E2BIG ? err : 0;
 	}
 	perf_event_release_kernel(counter);
 	strscpy(cpc->name, description->name, sizeof(cpc->name));
-	cpc->probe.provider = "cpc";
-	cpc->probe.module = "";
-	cpc->probe.function = "";
-	cpc->probe.name = cpc->name;
-	cpc->probe.host_data = (void *)&dbk_provider_cpc;
-	dbk_probe_args_in_order(&cpc->probe, 2);
-	list_add_tail(&cpc->link, &cpc_probes);
-	cpc_count++;
-	return dbk_probe_add(dbk.engine, &cpc->probe);
-}
-
-static void cpc_exit(void)
-{
-	struct cpc_probe *cpc, *next;
-	struct dbk_retire retire;
-
-	dbk_state_assert();
-	dbk_retire_begin(&retire, cpc_count);
-	list_for_each_entry(cpc, &cpc_probes, link)
-		dbk_retire_add(&retire, &cpc->probe);
-	dbk_retire_end(&retire);
-	list_for_each_entry_safe(cpc, next, &cpc_probes, link)
+	cpc->named.probe.module = "";
+	cpc->named.probe.function = "";
+	cpc->named.probe.name = cpc->name;
+	dbk_probe_args_in_order(&cpc->named.probe, 2);
+	err = dbk_named_add(&dbk_provider_cpc, &cpc->named);
+	if (err == -EINVAL)
 		kfree(cpc);
+	return err;
 }
 
 const struct dbk_provider dbk_provider_cpc = {
 	.name = "cpc",
-	.exit = cpc_exit,
 	.provide = cpc_provide,
+	.named = &cpc_probes,
 	.enable = cpc_enable,
 	.disable = cpc_disable,
 };

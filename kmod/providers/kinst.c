@@ -16,21 +16,22 @@
 #include "kmod/arch/x86/instruction.h"
 #include "kmod/kernel/symbols.h"
 #include "kmod/providers/fbt.h"
+#include "kmod/providers/named.h"
 
 /* Each needs memory for a copy of its instruction; a large function has 5000. */
 #define KINST_PROBES_MAX 10000
 
 struct kinst_probe {
-	struct dbk_probe probe;
-	struct list_head link; /* [S] in kinst_probes */
+	struct dbk_named named;
 	struct kprobe kprobe;
 	unsigned long missed_seen; /* [S] of the kprobe's count, what is counted as drops */
 	char name[12];		   /* [C] the offset */
 	char function[];	   /* [C] */
 };
 
-static LIST_HEAD(kinst_probes); /* [S] */
-static u32 kinst_count;		/* [S] */
+static void kprobes_unregister(struct list_head *gone, u32 count);
+
+DBK_NAMED_SET(kinst_probes, KINST_PROBES_MAX, .unhook = kprobes_unregister);
 
 static const u8 argument_words[] = DBK_INSTRUCTION_ARGUMENT_WORDS;
 
@@ -46,16 +47,16 @@ static __probe_ctx int on_instruction(struct kprobe *kprobe, struct pt_regs *reg
 	const unsigned int trap = dbk_trap_count(); /* then interrupts are off */
 	unsigned long flags, ip = instruction_pointer(regs);
 
-	if (!dbk_probe_is_enabled(&kinst->probe))
+	if (!dbk_probe_is_enabled(&kinst->named.probe))
 		return 0;
 	flags = trap ? 0 : dbk_host_enter();
 	/* As if the breakpoint were not there: it is one byte ahead. */
 	instruction_pointer_set(regs, (unsigned long)kprobe->addr);
 	__preempt_count_sub(trap);
 	if (trap == 0 && fbt_is_cramped())
-		dbk_probe_missed(&kinst->probe, 1);
+		dbk_probe_missed(&kinst->named.probe, 1);
 	else
-		dbk_probe_fire(&kinst->probe, (const u64 *)regs, &frame);
+		dbk_probe_fire(&kinst->named.probe, (const u64 *)regs, &frame);
 	__preempt_count_add(trap);
 	instruction_pointer_set(regs, ip);
 	if (!trap)
@@ -78,26 +79,14 @@ static u32 instruction_bytes(unsigned long address)
 	return bytes;
 }
 
-static bool kinst_exists(const char *function, const char *name)
-{
-	struct kinst_probe *kinst;
-
-	list_for_each_entry(kinst, &kinst_probes, link)
-		if (strcmp(kinst->name, name) == 0 && strcmp(kinst->function, function) == 0)
-			return true;
-	return false;
-}
-
 /* An instruction that cannot be probed is left out. */
 static int kinst_publish(const char *function, unsigned long address, const char *name)
 {
+	int err = dbk_named_check(&kinst_probes, function, name);
 	struct kinst_probe *kinst;
-	int err;
 
-	if (kinst_exists(function, name))
-		return 0;
-	if (kinst_count == KINST_PROBES_MAX)
-		return -E2BIG;
+	if (err)
+		return err == -EEXIST ? 0 : err;
 	kinst = kzalloc(struct_size(kinst, function, strlen(function) + 1), GFP_KERNEL);
 	if (!kinst)
 		return -ENOMEM;
@@ -110,21 +99,15 @@ static int kinst_publish(const char *function, unsigned long address, const char
 		kfree(kinst);
 		return 0;
 	}
-	kinst->probe.provider = "kinst";
-	kinst->probe.module = "vmlinux";
-	kinst->probe.function = kinst->function;
-	kinst->probe.name = kinst->name;
-	kinst->probe.host_data = (void *)&dbk_provider_kinst;
-	kinst->probe.arg_count = ARRAY_SIZE(argument_words);
-	memcpy(kinst->probe.arg_word, argument_words, sizeof(argument_words));
-	list_add_tail(&kinst->link, &kinst_probes);
-	kinst_count++;
-	err = dbk_probe_add(dbk.engine, &kinst->probe);
+	kinst->named.probe.module = "vmlinux";
+	kinst->named.probe.function = kinst->function;
+	kinst->named.probe.name = kinst->name;
+	kinst->named.probe.arg_count = ARRAY_SIZE(argument_words);
+	memcpy(kinst->named.probe.arg_word, argument_words, sizeof(argument_words));
+	err = dbk_named_add(&dbk_provider_kinst, &kinst->named);
 	if (err == -EINVAL) {
 		unregister_kprobe(&kinst->kprobe);
-		list_del(&kinst->link);
 		kfree(kinst);
-		kinst_count--;
 	}
 	return err;
 }
@@ -177,13 +160,13 @@ static int kinst_provide(const struct dbk_probedesc *description)
 static int kinst_enable(struct dbk_probe *probe)
 {
 	dbk_state_assert();
-	return enable_kprobe(&container_of(probe, struct kinst_probe, probe)->kprobe);
+	return enable_kprobe(&container_of(probe, struct kinst_probe, named.probe)->kprobe);
 }
 
 static void kinst_disable(struct dbk_probe *probe)
 {
 	dbk_state_assert();
-	disable_kprobe(&container_of(probe, struct kinst_probe, probe)->kprobe);
+	disable_kprobe(&container_of(probe, struct kinst_probe, named.probe)->kprobe);
 }
 
 /* A kprobe within another's handler does not fire. */
@@ -192,57 +175,42 @@ static void kinst_book(void)
 	struct kinst_probe *kinst;
 
 	dbk_state_assert();
-	list_for_each_entry(kinst, &kinst_probes, link) {
+	list_for_each_entry(kinst, &kinst_probes.probes, named.link) {
 		unsigned long missed = READ_ONCE(kinst->kprobe.nmissed);
 		unsigned long flags;
 
 		if (missed == kinst->missed_seen)
 			continue;
 		flags = dbk_host_enter();
-		if (dbk_probe_is_enabled(&kinst->probe))
-			dbk_probe_missed(&kinst->probe, missed - kinst->missed_seen);
+		if (dbk_probe_is_enabled(&kinst->named.probe))
+			dbk_probe_missed(&kinst->named.probe, missed - kinst->missed_seen);
 		dbk_host_leave(flags);
 		kinst->missed_seen = missed;
 	}
 }
 
 /* With one wait for all of them, if there is memory to note them. */
-static void kprobes_unregister(void)
+static void kprobes_unregister(struct list_head *gone, u32 count)
 {
-	struct kprobe **kprobes = kvcalloc(max(kinst_count, 1u), sizeof(*kprobes), GFP_KERNEL);
+	struct kprobe **kprobes = kvcalloc(count, sizeof(*kprobes), GFP_KERNEL);
 	struct kinst_probe *kinst;
-	u32 count = 0;
+	u32 noted = 0;
 
-	list_for_each_entry(kinst, &kinst_probes, link) {
+	list_for_each_entry(kinst, gone, named.link) {
 		if (kprobes)
-			kprobes[count++] = &kinst->kprobe;
+			kprobes[noted++] = &kinst->kprobe;
 		else
 			unregister_kprobe(&kinst->kprobe);
 	}
 	if (kprobes)
-		unregister_kprobes(kprobes, count);
+		unregister_kprobes(kprobes, noted);
 	kvfree(kprobes);
-}
-
-static void kinst_exit(void)
-{
-	struct kinst_probe *kinst, *next;
-	struct dbk_retire retire;
-
-	dbk_state_assert();
-	dbk_retire_begin(&retire, kinst_count);
-	list_for_each_entry(kinst, &kinst_probes, link)
-		dbk_retire_add(&retire, &kinst->probe);
-	dbk_retire_end(&retire);
-	kprobes_unregister();
-	list_for_each_entry_safe(kinst, next, &kinst_probes, link)
-		kfree(kinst);
 }
 
 const struct dbk_provider dbk_provider_kinst = {
 	.name = "kinst",
-	.exit = kinst_exit,
 	.provide = kinst_provide,
+	.named = &kinst_probes,
 	.enable = kinst_enable,
 	.disable = kinst_disable,
 	.book = kinst_book,

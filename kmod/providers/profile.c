@@ -20,13 +20,13 @@
 #include <asm/irq_regs.h>
 
 #include "kmod/frame.h"
-#include "kmod/providers/provider.h"
+#include "kmod/providers/named.h"
 
 /* 200000 ns: a shorter interval does not exist in any DTrace; it would leave no time to work. */
 #define INTERVAL_NS_MIN 200000ull
 /* A year: beyond it a signed 64-bit number of nanoseconds is in sight. */
 #define INTERVAL_NS_MAX (366ull * 86400 * NSEC_PER_SEC)
-/* A program can name any number of them, and each stays until the module goes. */
+/* Programs can name any number of them. */
 #define PROFILE_PROBES_MAX 1000
 
 struct profile_timer {
@@ -35,8 +35,7 @@ struct profile_timer {
 };
 
 struct profile_probe {
-	struct dbk_probe probe;
-	struct list_head link;		       /* [S] in profile_probes */
+	struct dbk_named named;
 	struct hlist_node instance;	       /* of the hotplug state, while enabled */
 	u64 interval_ns;		       /* [C] */
 	bool is_tick;			       /* [C] */
@@ -46,8 +45,7 @@ struct profile_probe {
 	char name[32]; /* [C] */
 };
 
-static LIST_HEAD(profile_probes);      /* [S] */
-static u32 profile_count;	       /* [S] */
+DBK_NAMED_SET(profile_probes, PROFILE_PROBES_MAX);
 static enum cpuhp_state hotplug_state; /* [C] */
 
 static __probe_ctx enum hrtimer_restart on_timer(struct hrtimer *timer)
@@ -61,12 +59,12 @@ static __probe_ctx enum hrtimer_restart on_timer(struct hrtimer *timer)
 
 	if (regs)
 		args[user_mode(regs) ? 1 : 0] = instruction_pointer(regs);
-	if (dbk_probe_is_enabled(&profile->probe))
-		dbk_probe_fire(&profile->probe, args, &frame);
+	if (dbk_probe_is_enabled(&profile->named.probe))
+		dbk_probe_fire(&profile->named.probe, args, &frame);
 	/* Late by whole intervals: for all but the first of them nothing fired. */
 	passed = hrtimer_forward_now(timer, ns_to_ktime(profile->interval_ns));
 	if (unlikely(passed > 1))
-		dbk_probe_missed(&profile->probe, min_t(u64, passed - 1, U32_MAX));
+		dbk_probe_missed(&profile->named.probe, min_t(u64, passed - 1, U32_MAX));
 	return HRTIMER_RESTART;
 }
 
@@ -123,7 +121,7 @@ static int on_cpu_offline(unsigned int cpu, struct hlist_node *node)
 
 static int profile_enable(struct dbk_probe *probe)
 {
-	struct profile_probe *profile = container_of(probe, struct profile_probe, probe);
+	struct profile_probe *profile = container_of(probe, struct profile_probe, named.probe);
 	int err;
 
 	dbk_state_assert();
@@ -142,7 +140,7 @@ static int profile_enable(struct dbk_probe *probe)
 
 static void profile_disable(struct dbk_probe *probe)
 {
-	struct profile_probe *profile = container_of(probe, struct profile_probe, probe);
+	struct profile_probe *profile = container_of(probe, struct profile_probe, named.probe);
 
 	dbk_state_assert();
 	WRITE_ONCE(profile->enabled, false);
@@ -200,16 +198,6 @@ static u64 interval_parse(const char *text)
 	return interval_ns >= INTERVAL_NS_MIN && interval_ns <= INTERVAL_NS_MAX ? interval_ns : 0;
 }
 
-static bool profile_exists(const char *name)
-{
-	struct profile_probe *profile;
-
-	list_for_each_entry(profile, &profile_probes, link)
-		if (strcmp(profile->name, name) == 0)
-			return true;
-	return false;
-}
-
 /* A name that is not an interval is left to match nothing, as any name that does not exist. */
 static int profile_provide(const struct dbk_probedesc *description)
 {
@@ -223,28 +211,24 @@ static int profile_provide(const struct dbk_probedesc *description)
 	if (!is_tick && strncmp(name, "profile-", 8) != 0)
 		return 0;
 	interval_ns = interval_parse(name + (is_tick ? 5 : 8));
-	if (interval_ns == 0 || strlen(name) >= sizeof(profile->name) || profile_exists(name) ||
-	    profile_count == PROFILE_PROBES_MAX)
+	if (interval_ns == 0 || strlen(name) >= sizeof(profile->name))
 		return 0;
+	err = dbk_named_check(&profile_probes, "", name);
+	if (err)
+		return err == -EEXIST ? 0 : err;
 	profile = kzalloc(sizeof(*profile), GFP_KERNEL);
 	if (!profile)
 		return -ENOMEM;
 	strscpy(profile->name, name, sizeof(profile->name));
 	profile->is_tick = is_tick;
 	profile->interval_ns = interval_ns;
-	profile->probe.provider = "profile";
-	profile->probe.module = "";
-	profile->probe.function = "";
-	profile->probe.name = profile->name;
-	profile->probe.host_data = (void *)&dbk_provider_profile;
-	dbk_probe_args_in_order(&profile->probe, 2);
-	err = dbk_probe_add(dbk.engine, &profile->probe);
-	if (err == -EINVAL) {
+	profile->named.probe.module = "";
+	profile->named.probe.function = "";
+	profile->named.probe.name = profile->name;
+	dbk_probe_args_in_order(&profile->named.probe, 2);
+	err = dbk_named_add(&dbk_provider_profile, &profile->named);
+	if (err == -EINVAL)
 		kfree(profile);
-		return err;
-	}
-	list_add_tail(&profile->link, &profile_probes);
-	profile_count++;
 	return err;
 }
 
@@ -262,19 +246,7 @@ static int profile_init(void)
 
 static void profile_exit(void)
 {
-	struct profile_probe *profile, *next;
-	struct dbk_retire retire;
-
 	dbk_state_assert();
-	dbk_retire_begin(&retire, profile_count);
-	list_for_each_entry(profile, &profile_probes, link)
-		dbk_retire_add(&retire, &profile->probe);
-	dbk_retire_end(&retire);
-	list_for_each_entry_safe(profile, next, &profile_probes, link) {
-		list_del(&profile->link);
-		kfree(profile);
-	}
-	profile_count = 0;
 	cpuhp_remove_multi_state(hotplug_state);
 }
 
@@ -283,6 +255,7 @@ const struct dbk_provider dbk_provider_profile = {
 	.init = profile_init,
 	.exit = profile_exit,
 	.provide = profile_provide,
+	.named = &profile_probes,
 	.enable = profile_enable,
 	.disable = profile_disable,
 };

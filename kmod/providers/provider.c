@@ -8,7 +8,7 @@
 #include <linux/tracepoint.h>
 #include <linux/wait.h>
 
-#include "kmod/providers/provider.h"
+#include "kmod/providers/named.h"
 #include "kmod/providers/stable.h"
 
 static const struct dbk_provider *const providers[] = {
@@ -55,9 +55,14 @@ void dbk_providers_exit(void)
 	int i;
 
 	dbk_state_assert();
-	for (i = ARRAY_SIZE(providers) - 1; i >= 0; i--)
-		if (provider_works[i])
+	for (i = ARRAY_SIZE(providers) - 1; i >= 0; i--) {
+		if (!provider_works[i])
+			continue;
+		if (providers[i]->named)
+			dbk_named_retire(providers[i]);
+		if (providers[i]->exit)
 			providers[i]->exit();
+	}
 }
 
 void dbk_providers_book(void)
@@ -145,6 +150,17 @@ static int heavy_check(const struct dbk_program *program, struct dbk_reason *rea
 	return 0;
 }
 
+static void too_many_say(struct dbk_reason *reason)
+{
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(providers); i++)
+		if (providers[i]->named && providers[i]->named->count == providers[i]->named->count_max)
+			scnprintf(reason->text, sizeof(reason->text),
+				  "%u probes of provider %s are there, and no more can be made: name fewer",
+				  providers[i]->named->count_max, providers[i]->name);
+}
+
 int dbk_providers_prepare(const struct dbk_program *program, struct dbk_reason *reason)
 {
 	u32 count = dbk_program_probedesc_count(program);
@@ -163,7 +179,9 @@ int dbk_providers_prepare(const struct dbk_program *program, struct dbk_reason *
 	}
 	if (dbk_probe_add_end(dbk.engine) && !err)
 		err = -ENOMEM;
-	if (err)
+	if (err == -E2BIG)
+		too_many_say(reason);
+	else if (err)
 		scnprintf(reason->text, sizeof(reason->text),
 			  "cannot make the probes it names (error %d)", -err);
 	else
@@ -176,6 +194,23 @@ int dbk_providers_prepare(const struct dbk_program *program, struct dbk_reason *
 void dbk_providers_prepare_end(void)
 {
 	is_enabling = false;
+}
+
+static atomic_t asking; /* open files */
+
+void dbk_providers_asked(bool asks)
+{
+	atomic_add(asks ? 1 : -1, &asking);
+}
+
+void dbk_providers_retire(void)
+{
+	unsigned int i;
+
+	dbk_state_assert();
+	for (i = 0; i < ARRAY_SIZE(providers) && atomic_read(&asking) == 0; i++)
+		if (providers[i]->named)
+			dbk_named_retire(providers[i]);
 }
 
 int dbk_host_probe_enable(struct dbk_probe *probe)

@@ -15,6 +15,8 @@
 
 #include "kmod/state.h"
 
+struct dbk_named_set;
+
 struct dbk_provider {
 	const char *name; /* "*": its probes are of several providers */
 	/* Probes whose firings may take long (dbk_program_probedesc_is_heavy()), of all rings at
@@ -23,12 +25,14 @@ struct dbk_provider {
 
 	/* init() - publishes what exists; may be NULL.  Context: [S].  0 or a negative errno */
 	int (*init)(void);
-	/* exit() - takes everything out; no probe is enabled any more.  Context: [S]. */
+	/* exit() - takes everything out but what is @named; no probe is enabled any more; may be NULL.
+	 * Context: [S]. */
 	void (*exit)(void);
 
 	/* provide() - makes probes that exist only when named: profile-97, functions.  Context:
 	 * [S]. */
 	int (*provide)(const struct dbk_probedesc *description);
+	struct dbk_named_set *named; /* what it made so and retires again (named.h); may be NULL */
 
 	int (*enable)(struct dbk_probe *probe);	  /* [S] */
 	void (*disable)(struct dbk_probe *probe); /* [S] */
@@ -107,6 +111,17 @@ int dbk_providers_provide(const struct dbk_probedesc *description);
  */
 int dbk_providers_prepare(const struct dbk_program *program, struct dbk_reason *reason);
 void dbk_providers_prepare_end(void);
+
+/**
+ * dbk_providers_retire() - the named probes that no ring has any more are gone
+ *
+ * Not while a process asked for probes and has neither enabled any since nor closed the device: it may be listing
+ * them (dbk_providers_asked()).  Context: [S], no ring is being enabled.
+ */
+void dbk_providers_retire(void);
+
+/** dbk_providers_asked() - of an open file: it asked for probes, or (@asks false) lists them no more.  Context: any. */
+void dbk_providers_asked(bool asks);
 
 /*
  * Taking many probes out of the engine with one wait for all of them; one by one

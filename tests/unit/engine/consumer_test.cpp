@@ -99,6 +99,38 @@ TEST_CASE("an enabling matches what is there and what comes later", "[engine][co
     }
 }
 
+TEST_CASE("probes without ECBs go at once, those of their host that have some stay", "[engine][consumer]") {
+    Engine engine;
+    int ours = 0, others = 0;
+    dbk_probe probes[4]{};
+    for (size_t i = 0; i < 4; i++) {
+        probes[i].provider = "test";
+        probes[i].module = probes[i].function = "";
+        probes[i].name = i == 1 ? "used" : "unused";
+        probes[i].host_data = i == 2 ? &others : &ours;
+        REQUIRE(dbk_probe_add(engine.get(), &probes[i]) == 0);
+    }
+    Dof dof;
+    dof.ecb("test:::used", {dof.trace(constant(1))});
+    auto* consumer = engine.start(dof.build());
+    const uint32_t count = dbk_engine_probe_count(engine.get());
+    const auto waits = host.synchronized;
+    dbk_probes_remove_unused(engine.get(), &ours);
+    CHECK(host.synchronized == waits);
+    CHECK(dbk_engine_probe_count(engine.get()) == count - 2);
+    const dbk_probe* at = dbk_engine_probe_at(engine.get(), 3); // after BEGIN, END and ERROR
+    REQUIRE(at == &probes[1]);
+    CHECK(at->next == &probes[2]);
+    CHECK(probes[2].next == nullptr);
+    engine.fire(probes[1]);
+    CHECK(values(consumer) == std::vector<uint64_t>{1});
+    // The list's end is still its end.
+    REQUIRE(dbk_probe_add(engine.get(), &probes[3]) == 0);
+    CHECK(probes[2].next == &probes[3]);
+    dbk_probe* rest[] = {&probes[1], &probes[2], &probes[3]};
+    dbk_probe_remove_many(engine.get(), rest, 3);
+}
+
 TEST_CASE("an engine that is destroyed under its consumer ends the program", "[engine][consumer]") {
     Engine engine;
     engine.probe("syscall", "vmlinux", "read", "entry");

@@ -71,11 +71,6 @@ static void check_refusals(int device, const struct program *program)
 	refuses("open-to-write", open(DBK_DEVICE_PATH, O_RDWR) < 0 ? -1 : 0, geteuid() == 0 ? 0 : EACCES);
 }
 
-static void *map(int device, const struct dbk_ioc_region *region, size_t bytes, int protection, int flags)
-{
-	return mmap(NULL, bytes, protection, flags, device, region->offset);
-}
-
 static long mapped(const void *address)
 {
 	return address == MAP_FAILED ? -1 : 0;
@@ -159,31 +154,6 @@ static void check_segment(const char *name, const void *address, uint32_t ring_i
 	const struct dbk_segment_header *header = address;
 
 	check(name, header->magic == DBK_SEGMENT_MAGIC && header->ring_id == ring_id, header->committed_bytes);
-}
-
-static uint64_t records_of(const void *cpus)
-{
-	const struct dbk_meta_header *header = cpus;
-	const struct dbk_meta_cpu *cpu = (const void *)((const char *)cpus + DBK_META_DATA_OFFSET);
-	uint64_t records = 0;
-
-	for (uint32_t at = DBK_META_DATA_OFFSET; at + sizeof(*cpu) <= header->committed_bytes; at += sizeof(*cpu))
-		records += cpu++->records;
-	return records;
-}
-
-static const void *find_metadata(int device, uint32_t ring_id, enum dbk_meta_kind kind)
-{
-	struct dbk_ioc_region region = { 0 };
-
-	for (; ioctl(device, DBK_IOC_REGION, &region) == 0; region.index++) {
-		const struct dbk_meta_header *header = map(device, &region, region.bytes, PROT_READ, MAP_SHARED);
-
-		if (header != MAP_FAILED && region.kind == DBK_REGION_META && header->kind == kind &&
-		    header->ring_id == ring_id)
-			return header;
-	}
-	return NULL;
 }
 
 /* Another opener may look, and must not touch. */

@@ -5,10 +5,14 @@
 #pragma once
 
 #include "formats/abi/ioctl.h"
+#include "formats/abi/meta.h"
 
 #include <fcntl.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -50,4 +54,34 @@ static int open_device(void)
 		exit(2);
 	}
 	return fd;
+}
+
+static inline void *map(int device, const struct dbk_ioc_region *region, size_t bytes, int protection, int flags)
+{
+	return mmap(NULL, bytes, protection, flags, device, region->offset);
+}
+
+static inline uint64_t records_of(const void *cpus)
+{
+	const struct dbk_meta_header *header = cpus;
+	const struct dbk_meta_cpu *cpu = (const void *)((const char *)cpus + DBK_META_DATA_OFFSET);
+	uint64_t records = 0;
+
+	for (uint32_t at = DBK_META_DATA_OFFSET; at + sizeof(*cpu) <= header->committed_bytes; at += sizeof(*cpu))
+		records += cpu++->records;
+	return records;
+}
+
+static inline const void *find_metadata(int device, uint32_t ring_id, enum dbk_meta_kind kind)
+{
+	struct dbk_ioc_region region = { 0 };
+
+	for (; ioctl(device, DBK_IOC_REGION, &region) == 0; region.index++) {
+		const struct dbk_meta_header *header = map(device, &region, region.bytes, PROT_READ, MAP_SHARED);
+
+		if (header != MAP_FAILED && region.kind == DBK_REGION_META && header->kind == kind &&
+		    header->ring_id == ring_id)
+			return header;
+	}
+	return NULL;
 }
