@@ -2,13 +2,18 @@
 # Runs in the guest of attribute: each case's calls are made while the host looks at them, one instruction at a time.
 cases=$(sed -n 's/.*attribute.cases=\([a-z,-]*\).*/\1/p' /proc/cmdline | tr , ' ')
 echo 0 >/proc/sys/kernel/kptr_restrict
-for name in none $cases; do
-	[ "$name" = none ] || insmod "/cost/$name.ko" || continue
+# What sends is compared with sending (cost.sh).
+case " $cases" in *' send'*) nones="none send-none" ;; *) nones=none ;; esac
+for name in $nones $cases; do
+	case $name in *none) ;; *) insmod "/cost/$name.ko" || continue ;; esac
 	cat /proc/kallsyms >"/share/out/$name.symbols"
 	sync
-	getppid-loop 400000 >/dev/null &
+	case $name in
+	send*) getppid-loop 40000 send >/dev/null & ;;
+	*) getppid-loop 400000 >/dev/null & ;;
+	esac
 	sleep 0.05
 	echo "TRACE $name"
 	wait
-	[ "$name" = none ] || rmmod daybreak
+	case $name in *none) ;; *) rmmod daybreak ;; esac
 done
