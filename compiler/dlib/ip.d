@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Provider ip, and what tcp and udp share with it: packets, connections, addresses.
+ * Provider ip, and what tcp, udp and sctp share with it: packets, connections, addresses.
  */
 #pragma D depends_on library net.d
 

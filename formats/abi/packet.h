@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * packet.h - what the D translators of providers ip, tcp and udp read
+ * packet.h - what the D translators of providers ip, tcp, udp and sctp read
  *
  * Made on the stack of a firing; ip.d of compiler/dlib/ has the same.
  */

@@ -119,7 +119,7 @@ def page(files):
         lines.append("")
         absent = [f"- `{name}`: {probe.reason}." for (_, name), probe in probes.items() if probe.reason]
         lines += ["Not there:", "", *absent, ""] if absent else []
-    lines += ["## Not there", "", *nowhere, ""]
+    lines += ["## Not there", "", *nowhere, ""] if nowhere else []
     return "\n".join(lines[:-1]) + "\n"
 
 

@@ -139,10 +139,12 @@ static socklen_t loopback(int family, int port, union address *address)
 	return sizeof(address->v6);
 }
 
+static int protocol; // of the sockets that are made next; 0: by their type
+
 static int bound(int family, int type, int port)
 {
 	union address address;
-	int yes = 1, fd = socket(family, type, 0);
+	int yes = 1, fd = socket(family, type, protocol);
 
 	if (fd < 0 || setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof(yes)) < 0 ||
 	    bind(fd, &address.any, loopback(family, port, &address)) < 0)
@@ -189,6 +191,28 @@ static void reset(int family)
 	close(listener);
 }
 
+// An association, which its client ends.
+static void associate(int family)
+{
+	int listener, client, server;
+
+	protocol = IPPROTO_SCTP;
+	listener = bound(family, SOCK_STREAM, 7005);
+	if (listen(listener, 1) < 0)
+		fatal("listen");
+	client = connected(family, SOCK_STREAM, 7105, 7005);
+	protocol = 0;
+	server = accept(listener, NULL, NULL);
+	if (client < 0 || server < 0)
+		fatal("an association");
+	pass_bytes(client, server, 10);
+	pass_bytes(server, client, 1000);
+	close(client);
+	pause_ms(100);
+	close(server);
+	close(listener);
+}
+
 // A datagram to a closed port, and an echo: both are answered by ICMP.
 static void ask_icmp(void)
 {
@@ -224,6 +248,7 @@ static void converse(int family)
 	if (connected(family, SOCK_STREAM, 7102, 7999) >= 0)
 		fatal("a closed port");
 	reset(family);
+	associate(family);
 	server = bound(family, SOCK_DGRAM, 7201);
 	client = connected(family, SOCK_DGRAM, 7301, 7201);
 	for (int i = 0; i < 4; i++)
@@ -244,6 +269,8 @@ static const struct counter {
 	{ "/proc/net/netstat", "IpExt", "OutOctets", "BYTES4-OUT" },
 	{ "/proc/net/netstat", "IpExt", "InOctets", "BYTES4-IN" },
 	{ "/proc/net/snmp6", NULL, "Ip6OutOctets", "BYTES6-OUT" },
+	{ "/proc/net/sctp/snmp", NULL, "SctpOutSCTPPacks", "SCTP-OUT" },
+	{ "/proc/net/sctp/snmp", NULL, "SctpInSCTPPacks", "SCTP-IN" },
 	{ "/proc/net/snmp", "Tcp", "ActiveOpens", "tcpActiveOpens" },
 	{ "/proc/net/snmp", "Tcp", "PassiveOpens", "tcpPassiveOpens" },
 	{ "/proc/net/snmp", "Tcp", "AttemptFails", "tcpAttemptFails" },

@@ -71,9 +71,13 @@ for loopback in 127.0.0.1 ::1; do
 	saw accept-refused 1 "accept-refused $loopback:7102>$loopback:7999"
 	saw datagrams-sent 4 "udp-send $loopback:7301>$loopback:7201 5"
 	saw datagrams-received 4 "udp-receive $loopback:7301>$loopback:7201 5"
+	saw sctp-first-of-a-client 1 "sctp-send $loopback:7105>$loopback:7005 0"
+	at_least "sctp-all-of-a-server-$loopback" "$(grep -c "sctp-receive $loopback:7005>$loopback:7105 [1-9]" said)" 4
 done
 states="closed>syn-sent syn-sent>established established>fin-wait-1 fin-wait-1>fin-wait-2 fin-wait-2>closed"
 equal states-of-the-client "$(sed -n 's/^state-change 7101:7001 //p' said | sed 's/state-//g' | tr '\n' ' ')" "$states $states "
+equal states-of-sctp "$(sed -n 's/^sctp-state-change 7105 state-//p' said | sed 's/>state-/>/' | sort | uniq -c | tr -s ' \n' ' ')" \
+	" 2 closed>established 2 closing>closed 2 established>closing "
 equal sockets-are-their-segments "$(of 'OWN ports' | tr '\n' ' ')" "11 16 "
 equal headers "$(of TTL | tr '\n' ' ')" "lo UDP 64 9 "
 
@@ -197,7 +201,7 @@ equal never-at-all "$(refused alignment_faults-all-1 'cpc has no.*')" "cpc has n
 equal no-event "$(refused nothing-all-1 'cpc has cycles,')" "cpc has cycles,"
 
 # provider name, or provider function:name, as docs/providers.md has them
-daybreak dtrace -ln 'boot:::,callout_execute:::,dtaudit:::,dtmalloc:::,fpuinfo:::,fsinfo:::,io:::,ip:::,lockstat:::,mac_framework:::,mib:::,proc:::,sched:::,sysinfo:::,tcp:::,udp:::,vfs:::,vminfo:::' 2>errors | sed 1d | cut -c 7- |
+daybreak dtrace -ln 'boot:::,callout_execute:::,dtaudit:::,dtmalloc:::,fpuinfo:::,fsinfo:::,io:::,ip:::,lockstat:::,mac_framework:::,mib:::,proc:::,sched:::,sctp:::,sysinfo:::,tcp:::,udp:::,vfs:::,vminfo:::' 2>errors | sed 1d | cut -c 7- |
 	awk '{ print $1, (NF == 4 ? ($2 == "vmlinux" ? "" : $2 ":") $3 ":" : "") $NF }' | LC_ALL=C sort >listed
 equal list-is-the-documents "$(diff listed $in/probes) $(cat errors)" " "
 at_least list-has-all "$(grep -c . listed)" 120

@@ -47,6 +47,20 @@ udp:::send, udp:::receive
 	    args[4]->udp_dport, args[4]->udp_length - 8);
 }
 
+/* The tag of a packet that begins an association is 0. */
+sctp:::send { @n["SCTP-OUT"] = count(); }
+sctp:::receive { @n["SCTP-IN"] = count(); }
+sctp:::send, sctp:::receive
+{
+	printf("sctp-%s %s:%d>%s:%d %u\n", probename, args[2]->ip_saddr, args[4]->sctp_sport, args[2]->ip_daddr,
+	    args[4]->sctp_dport, args[4]->sctp_verify);
+}
+sctp:::state-change
+{
+	printf("sctp-state-change %d %s>%s\n", args[3]->sctps_lport, sctp_state_string[args[5]->sctps_state],
+	    sctp_state_string[args[3]->sctps_state]);
+}
+
 ip:::send
 /args[4]->ipv4_protocol == IPPROTO_UDP/
 {
