@@ -159,11 +159,8 @@ std::optional<RecordedTable::Value> RecordedTable::find(const compiler::ProbeDes
     return Value{value->second.slot, value->second.type, value->second.is_always};
 }
 
-std::optional<uint32_t> RecordedTable::place_of(const Address& address) const {
-    bool is_placed = probes_.is_of_several() || (places_processes_ && address.is_of_process);
-    return is_placed ? std::optional(probes_.slot_of_place(
-                           {0, address.slot, address.added, address.is_of_process}))
-                     : std::nullopt;
+bool RecordedTable::has_places(bool is_of_process) const {
+    return probes_.is_of_several() || (places_processes_ && is_of_process);
 }
 
 std::string RecordedTable::all(const compiler::ProbeDescription& probe) const {

@@ -27,7 +27,7 @@ public:
     matches(const compiler::ProbeDescription& description) const override;
     std::optional<Value> find(const compiler::ProbeDescription& probe,
                               const std::string& expression) const override;
-    std::optional<uint32_t> place_of(const Address& address) const override;
+    bool has_places(bool is_of_process) const override;
     std::string all(const compiler::ProbeDescription& probe) const override;
     std::string place(const compiler::ProbeDescription& probe) const override;
 

@@ -66,10 +66,15 @@ void note_integer(const Value& member, KernelAddresses& addresses) {
 constexpr uint64_t kPlacesBegin = 0xf000'0000'0000'0000, kPlaces = (uint64_t{1} << 28) - (1u << 21),
                    kPlaceBytes = 2 * formats::kImageBytesMax;
 
+/// Of modules and symbols, below and above all images.
+constexpr uint64_t kModulesBegin = 0xe000'0000'0000'0000, kSymbolsBegin = 0xf800'0000'0000'0000,
+                   kNamedPlaces = uint64_t{1} << 36,
+                   kNamedPlaceBytes = 2 * formats::kSymbolBytesMax;
+
 /// FNV-1a.
-uint64_t hash_of(std::string_view build_id) {
+uint64_t hash_of(std::string_view text) {
     uint64_t hash = 0xcbf29ce484222325;
-    for (char c : build_id)
+    for (char c : text)
         hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;
     return hash;
 }
@@ -192,9 +197,25 @@ std::optional<uint64_t> FramePlaces::address_of(base::ByteView build_id, uint64_
     return found->second.address + offset;
 }
 
+uint64_t PlacesByName::symbol(std::string_view module, std::string_view name) {
+    return place_of(kSymbolsBegin, std::string(module) + '`' + std::string(name));
+}
+
+uint64_t PlacesByName::module(std::string_view name) {
+    return place_of(kModulesBegin, std::string(name));
+}
+
+uint64_t PlacesByName::place_of(uint64_t begin, std::string text) {
+    uint64_t number = hash_of(text) % kNamedPlaces;
+    auto address = [&] { return begin + number * kNamedPlaceBytes; };
+    while (texts_.try_emplace(address(), text).first->second != text)
+        number = (number + 1) % kNamedPlaces;
+    return address();
+}
+
 base::Result<void> make_table_key(base::ByteView canonical, const AggregationLayout& layout,
-                                  const FramePlaces& places, FileNames& files,
-                                  AggregationKey& key) {
+                                  const FramePlaces& places, const KernelPlaceOf& kernel_place,
+                                  FileNames& files, AggregationKey& key) {
     key.clear();
     DBK_TRY(std::vector<formats::KeyMember> members, formats::split_key(canonical));
     DBK_ASSERT(members.size() == layout.keys.size());
@@ -215,6 +236,8 @@ base::Result<void> make_table_key(base::ByteView canonical, const AggregationLay
                 if (!address)
                     return errorf(base::ErrorCode::corrupt,
                                   "a key has an address in an image that no part has");
+                if (is_of_kernel(members[i].tag) && places.is_of_several())
+                    address = kernel_place(members[i].tag, *address, !frame.build_id.empty());
                 if (frame.address != 0 && !places.is_of_several()) {
                     files.add_address(frames.process_id, frame.address, *address);
                     address = frame.address;

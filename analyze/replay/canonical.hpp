@@ -18,6 +18,7 @@
 #include "formats/aggstate/key.hpp"
 #include "formats/trace/metadata.hpp"
 
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
@@ -81,9 +82,30 @@ private:
     bool has_boots_ = false; // more than one
 };
 
+/// Places of what has a name and no build id, of several boots.  They come of the names alone, but
+/// where two want one.
+class PlacesByName {
+public:
+    /// Returns the address of a symbol's first byte, above all images.
+    uint64_t symbol(std::string_view module, std::string_view name);
+    /// Returns that of a module, below all images: all its builds are one key of mod().
+    uint64_t module(std::string_view name);
+
+private:
+    uint64_t place_of(uint64_t begin, std::string text);
+
+    std::map<uint64_t, std::string> texts_; // "module`name", and "module"
+};
+
+/// Returns the address of several boots for one of the kernel, which is that in its image if it is
+/// in one.
+using KernelPlaceOf =
+    std::function<uint64_t(formats::KeyTag tag, uint64_t address, bool has_image)>;
+
 /// Makes a table's key of a canonical one, which can be taken apart.  Of one boot it has the
 /// addresses of its processes, whose files are then known to `files`. Error: corrupt.
 base::Result<void> make_table_key(base::ByteView canonical, const AggregationLayout& layout,
-                                  const FramePlaces& places, FileNames& files, AggregationKey& key);
+                                  const FramePlaces& places, const KernelPlaceOf& kernel_place,
+                                  FileNames& files, AggregationKey& key);
 
 } // namespace daybreak::analyze

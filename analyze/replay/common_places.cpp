@@ -9,9 +9,6 @@ namespace daybreak::analyze {
 
 namespace {
 
-/// Above all places of images: of symbols whose images are not known.
-constexpr uint64_t kWithoutImages = 0xf800'0000'0000'0000,
-                   kSymbolStride = 2 * formats::kSymbolBytesMax;
 /// How long a file is is not known: as long as any may be.
 constexpr uint64_t kFilesBegin = 0xf000'0000'0000'0000, kFileStride = 2 * formats::kImageBytesMax;
 
@@ -45,22 +42,19 @@ uint64_t CommonPlaces::make_place(size_t recording, uint64_t address) {
     if (frame.image) {
         place = *image_places_.address_of(images_[recording][*frame.image].build_id, frame.offset);
     } else if (match) {
-        std::string text = std::string(match->module) + '`' + std::string(match->name);
-        auto at =
-            without_images_
-                .emplace(std::move(text), kWithoutImages + without_images_.size() * kSymbolStride)
-                .first;
-        place = at->second + match->offset_bytes;
+        place = places_by_name_.symbol(match->module, match->name) + match->offset_bytes;
     }
-    if (match)
-        name(place, *match);
+    if (match) {
+        name(place - match->offset_bytes, match->name, match->module);
+        name(places_by_name_.module(match->module), match->module, match->module);
+    }
     return place;
 }
 
-void CommonPlaces::name(uint64_t place, const formats::SymbolTable::Match& match) {
-    if (!named_.insert(place - match.offset_bytes).second)
+void CommonPlaces::name(uint64_t place, std::string_view name, std::string_view module) {
+    if (!named_.insert(place).second)
         return;
-    symbols_.add(place - match.offset_bytes, 'T', match.name, match.module);
+    symbols_.add(place, 'T', name, module);
     is_unsettled_ = true;
 }
 

@@ -90,15 +90,15 @@ private:
     void find_files();
     uint64_t place_of(const formats::ProcessMaps::Match& match, uint64_t address);
     uint64_t make_place(size_t recording, uint64_t address);
-    void name(uint64_t place, const formats::SymbolTable::Match& match);
+    void name(uint64_t place, std::string_view name, std::string_view module);
 
     std::vector<Source> sources_;
     std::vector<std::vector<formats::StateImage>> images_; // by recording; empty: not asked for yet
     std::vector<ImageIndex> indexes_;
     FramePlaces image_places_, file_places_;
-    std::vector<std::unordered_map<uint64_t, uint64_t>> known_;   // kernel places by recording
-    std::map<std::string, uint64_t, std::less<>> without_images_; // by "module`name"
-    std::map<uint64_t, Origin> origins_;                          // by place
+    std::vector<std::unordered_map<uint64_t, uint64_t>> known_; // kernel places by recording
+    PlacesByName places_by_name_;                               // of no known image
+    std::map<uint64_t, Origin> origins_;                        // by place
     std::map<std::pair<std::string, uint64_t>, uint64_t>
         mapped_at_;                     // of one, by build id and address
     std::map<uint64_t, Mapped> mapped_; // by place

@@ -16,9 +16,8 @@ namespace daybreak::analyze {
 
 class FiringSlots {
 public:
-    /// With so many slots more, which set() fills.
-    FiringSlots(const CaptureSlots& slots, size_t more)
-        : slots_(slots.count() + more), words_(slots.words() - 1), arena_(kArenaBytes) {}
+    explicit FiringSlots(const CaptureSlots& slots)
+        : slots_(slots.count()), words_(slots.words() - 1), arena_(kArenaBytes) {}
     FiringSlots(const FiringSlots&) = delete;
     FiringSlots& operator=(const FiringSlots&) = delete;
 

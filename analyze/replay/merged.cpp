@@ -18,6 +18,8 @@ using base::errorf;
 /// What is merged is of a source of its own: no clause has so great a number.
 constexpr uint32_t kMergedSource = 1u << 20;
 
+constexpr const char* kHasChanged = "the file has changed while it was read";
+
 base::Result<void> read_file(const std::string& path, const formats::StateVisitor& visitor) {
     DBK_TRY(auto file, base::open_source(path));
     return formats::read_states(file, path, visitor);
@@ -68,8 +70,8 @@ base::Result<void> MergedStates::add(const std::string& path) {
     return read_file(path, visitor);
 }
 
-/// Build ids keep the symbols of several boots apart; without them an address may be one symbol's
-/// in one boot and another's in the next.
+/// Build ids keep the symbols of several boots apart.  What is in no image has a name in one boot:
+/// of several, it is met with the keys (BootNames).
 base::Result<void> MergedStates::read_symbols() {
     std::map<uint64_t, formats::StateSymbol> found;
     std::set<uint64_t> contradicted;
@@ -78,7 +80,7 @@ base::Result<void> MergedStates::read_symbols() {
     visitor.part = [&](const formats::StatePart& part) -> base::Result<bool> {
         auto known = parts_.find(part.identity);
         if (known == parts_.end())
-            return errorf(base::ErrorCode::invalid, "the file has changed while it was read");
+            return errorf(base::ErrorCode::invalid, kHasChanged);
         images = &known->second.images;
         for (const formats::StateImage& image : *images)
             if (auto place = places_.address_of(image.build_id, 0); place && image.is_file)
@@ -101,6 +103,8 @@ base::Result<void> MergedStates::read_symbols() {
                 files_.add_function(*address, symbol.bytes, symbol.name);
                 continue;
             }
+            if (!symbol.frame.image && places_.is_of_several())
+                continue;
             auto [at, is_new] = found.emplace(*address, symbol);
             if (!is_new && (at->second.name != symbol.name || at->second.module != symbol.module))
                 contradicted.insert(at->first);
@@ -119,11 +123,74 @@ base::Result<void> MergedStates::read_symbols() {
     return {};
 }
 
+/// Addresses of the kernel in keys of several boots: where their names lie for all of them.
+class BootNames {
+public:
+    /// `images` has the symbols of all images.
+    BootNames(const formats::SymbolTable& images, PlacesByName& places)
+        : images_(images), places_(places) {}
+
+    /// What comes is of another part.
+    void begin() {
+        boot_ = {};
+        known_.clear();
+    }
+    /// Adds symbols of the part, whose addresses are those of its boot.
+    base::Result<void> add(const formats::StateSymbols& added,
+                           const std::vector<formats::StateImage>& images) {
+        for (const formats::StateSymbol& symbol : added.symbols) {
+            if (symbol.frame.image && *symbol.frame.image >= images.size())
+                return errorf(base::ErrorCode::invalid, kHasChanged);
+            const formats::StateImage* image =
+                symbol.frame.image ? &images[*symbol.frame.image] : nullptr;
+            if (!image || !image->is_file)
+                boot_.add(symbol.frame.offset + (image ? image->base_address : 0), symbol.type,
+                          symbol.name, symbol.module);
+        }
+        boot_.finish();
+        return {};
+    }
+    /// The same when its name is not known.
+    uint64_t place_of(formats::KeyTag tag, uint64_t address, bool has_image) {
+        const bool is_module = tag == formats::KeyTag::module;
+        if (has_image && !is_module)
+            return address;
+        auto [at, is_new] = known_.emplace(std::pair(is_module, address), address);
+        auto match = !is_new     ? std::nullopt
+                     : has_image ? images_.find(address)
+                                 : boot_.find(address);
+        if (!match)
+            return at->second;
+        if (is_module)
+            return at->second = name(places_.module(match->module), match->module, match->module);
+        return at->second =
+                   name(places_.symbol(match->module, match->name), match->name, match->module) +
+                   match->offset_bytes;
+    }
+    void put(formats::SymbolTable& symbols) const {
+        for (const auto& [place, text] : named_)
+            symbols.add(place, 'T', text.first, text.second);
+    }
+
+private:
+    uint64_t name(uint64_t place, std::string_view name, std::string_view module) {
+        named_.try_emplace(place, name, module);
+        return place;
+    }
+
+    const formats::SymbolTable& images_;
+    PlacesByName& places_;
+    formats::SymbolTable boot_;
+    std::map<std::pair<bool, uint64_t>, uint64_t> known_; // of the part, modules and others
+    std::map<uint64_t, std::pair<std::string, std::string>> named_; // symbol and module
+};
+
 /// Adds the states of parts, each part's once.
 struct MergedStates::Adder {
     AggregationTable& table;
     const std::vector<std::string>& names;
     const FramePlaces& places;
+    const KernelPlaceOf& kernel_place;
     FileNames& files;
     uint32_t source;
     std::map<formats::PartIdentity, formats::Digest> seen = {};
@@ -151,7 +218,7 @@ struct MergedStates::Adder {
         formats::StateCursor cursor(block);
         for (formats::StateView state; cursor.next(state);) {
             DBK_TRY_VOID(formats::fill_cells(block.aggregation, state, cells));
-            DBK_TRY_VOID(make_table_key(state.key, layout, places, files, key));
+            DBK_TRY_VOID(make_table_key(state.key, layout, places, kernel_place, files, key));
             if (!table.merge(*number, source + variable, key.bytes(), cells))
                 return errorf(base::ErrorCode::limit,
                               "the aggregations do not fit into memory: merge fewer files");
@@ -163,16 +230,24 @@ struct MergedStates::Adder {
 base::Result<void> MergedStates::add_states(AggregationTable& table,
                                             const std::vector<std::string>& names,
                                             uint32_t source) {
-    Adder adder{table, names, places_, files_, source};
+    BootNames boot(symbols_, places_by_name_);
+    KernelPlaceOf kernel_place = [&](formats::KeyTag tag, uint64_t address, bool has_image) {
+        return boot.place_of(tag, address, has_image);
+    };
+    Adder adder{table, names, places_, kernel_place, files_, source};
     formats::PartIdentity current;
     formats::StateVisitor visitor;
     visitor.part = [&](const formats::StatePart& part) -> base::Result<bool> {
         current = part.identity;
+        boot.begin();
         if (!parts_.contains(current))
-            return errorf(base::ErrorCode::invalid, "the file has changed while it was read");
+            return errorf(base::ErrorCode::invalid, kHasChanged);
         return !adder.seen.contains(current);
     };
-    visitor.symbols = [](const formats::StateSymbols&) { return base::Result<void>(); };
+    visitor.symbols = [&](const formats::StateSymbols& symbols) {
+        return places_.is_of_several() ? boot.add(symbols, parts_.at(current).images)
+                                       : base::Result<void>();
+    };
     visitor.states = [&](const formats::StateBlock& block) { return adder.add(block); };
     visitor.part_end = [&](const formats::Digest& digest) -> base::Result<void> {
         auto [at, is_new] = adder.seen.emplace(current, digest);
@@ -184,6 +259,8 @@ base::Result<void> MergedStates::add_states(AggregationTable& table,
     };
     for (const std::string& path : paths_)
         DBK_TRY_VOID(read_file(path, visitor));
+    boot.put(symbols_);
+    symbols_.finish();
     return {};
 }
 

@@ -56,6 +56,7 @@ private:
     std::map<formats::PartIdentity, formats::StatePart> parts_;
     uint64_t repeated_ = 0, unnamed_ = 0;
     FramePlaces places_;
+    PlacesByName places_by_name_;
     formats::SymbolTable symbols_;
     FileNames files_;
 };

@@ -19,7 +19,7 @@ constexpr uint64_t kRecordingKeys = uint64_t{1} << 41;
 
 ReplayMachine::ReplayMachine(const ReplayedProbes& probes)
     : replayed_(probes), recordings_(probes.recordings()), capture_slots_(probes.slots()),
-      slots_(capture_slots_, probes.placed().size()), probes_(recordings_.size()) {
+      slots_(capture_slots_), probes_(recordings_.size()) {
     make_names();
 }
 
@@ -29,7 +29,7 @@ base::Result<std::unique_ptr<ReplayMachine>> ReplayMachine::create(const Replaye
                                                                    base::ByteView dof) {
     std::unique_ptr<ReplayMachine> machine(new ReplayMachine(probes));
     machine->places_ = options.places;
-    machine->places_stacks_ = options.places_stacks;
+    machine->places_stacks_ = options.places && options.places_stacks;
     DBK_TRY_VOID(machine->make_host(begin_ns));
     DBK_TRY_VOID(machine->add_probes());
     DBK_TRY_VOID(machine->load(options, dof));
@@ -78,6 +78,13 @@ base::Result<void> ReplayMachine::make_host(uint64_t begin_ns) {
     host_->kernel_memory().add_own(names_.data(), names_.size());
     host_->set_more_args(slots_.all());
     host_->set_texts(slots_.arena());
+    if (places_)
+        host_->set_places([this](uint64_t address, bool is_of_process) {
+            return !is_of_recording_ ? address
+                   : is_of_process
+                       ? places_->user(recording_, host_->thread().pid, address, own_ns_)
+                       : places_->kernel(recording_, address);
+        });
     return {};
 }
 
@@ -129,6 +136,7 @@ void ReplayMachine::enter(size_t recording, uint64_t own_ns) {
 }
 
 void ReplayMachine::leave(uint64_t common_ns) {
+    is_of_recording_ = false;
     if (!replayed_.is_of_several())
         return;
     slots_.set(capture_slots_.vmname(), names_at_.back().vmname);
@@ -146,8 +154,11 @@ void ReplayMachine::take(const FiringReader& reader, size_t recording) {
     for (const MergedRecord& merged : reader.records())
         slots_.fill(table, reader.ecb_of(merged), merged.record);
     set_thread(reader, recording);
-    if (places_)
-        place_addresses(recording, reader.mono_ns());
+    recording_ = recording;
+    own_ns_ = reader.mono_ns();
+    is_of_recording_ = true;
+    if (places_stacks_)
+        place_stacks();
     if (slots_.has_stack() || has_site_) {
         host_->set_own_site(slots_.site());
         has_site_ = slots_.has_stack();
@@ -167,20 +178,12 @@ void ReplayMachine::set_user_bytes() {
                              {slots_.user_bytes().begin(), slots_.user_bytes().end()});
 }
 
-void ReplayMachine::place_addresses(size_t recording, uint64_t own_ns) {
-    for (const ReplayedProbes::PlacedSlot& placed : replayed_.placed()) {
-        uint64_t address = slots_.value(placed.of) + placed.added;
-        slots_.set(placed.slot, placed.is_of_process
-                                    ? places_->user(recording, host_->thread().pid, address, own_ns)
-                                    : places_->kernel(recording, address));
-    }
-    if (!places_stacks_)
-        return;
+void ReplayMachine::place_stacks() {
     for (uint64_t& address : slots_.kernel_stack())
-        address = places_->kernel(recording, address);
+        address = places_->kernel(recording_, address);
     if (auto pid = slots_.process())
         for (uint64_t& address : slots_.user_stack())
-            address = places_->user(recording, *pid, address, own_ns);
+            address = places_->user(recording_, *pid, address, own_ns_);
 }
 
 /// The thread that the firing's records tell of, as far as the engine itself asks: clauses have its

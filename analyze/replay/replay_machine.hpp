@@ -62,7 +62,7 @@ private:
     void make_names();
     void set_thread(const FiringReader& reader, size_t recording);
     void set_user_bytes();
-    void place_addresses(size_t recording, uint64_t own_ns);
+    void place_stacks();
 
     const ReplayedProbes& replayed_;
     const std::span<const ReplayedRecording> recordings_;
@@ -82,6 +82,9 @@ private:
     std::vector<sim::SimProbe*> timers_;
     CommonPlaces* places_ = nullptr;
     bool places_stacks_ = false;
+    size_t recording_ = 0; // that fires, and when
+    uint64_t own_ns_ = 0;
+    bool is_of_recording_ = false;
 };
 
 } // namespace daybreak::analyze

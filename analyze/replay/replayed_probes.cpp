@@ -98,14 +98,4 @@ std::optional<uint32_t> ReplayedProbes::slot_of_machines(const std::string& glob
     return slots().machine_slot(known->second);
 }
 
-uint32_t ReplayedProbes::slot_of_place(PlacedSlot wanted) {
-    for (const PlacedSlot& placed : placed_)
-        if (placed.of == wanted.of && placed.added == wanted.added &&
-            placed.is_of_process == wanted.is_of_process)
-            return placed.slot;
-    wanted.slot = static_cast<uint32_t>(slots().count() + placed_.size());
-    placed_.push_back(wanted);
-    return wanted.slot;
-}
-
 } // namespace daybreak::analyze

@@ -54,15 +54,6 @@ public:
     /// Returns the slot whose bit says whether a firing is of one of these machines.  Empty: the
     /// program has kMachineNamesMax names already.
     std::optional<uint32_t> slot_of_machines(const std::string& glob);
-    /// A slot whose value is the place (CommonPlaces) of another's with a constant added to it.
-    struct PlacedSlot {
-        uint32_t slot, of;
-        uint64_t added;
-        bool is_of_process;
-    };
-    /// Returns the slot of such a place, whose own does not matter.
-    uint32_t slot_of_place(PlacedSlot wanted);
-    std::span<const PlacedSlot> placed() const { return placed_; }
     /// The bits of a recording's firings.
     uint64_t machine_bits(size_t recording) const { return machine_bits_[recording]; }
 
@@ -76,7 +67,6 @@ private:
     std::map<std::string, uint32_t> timers_;
     std::map<std::string, uint32_t> machine_names_; // and their bits
     std::vector<uint64_t> machine_bits_;
-    std::vector<PlacedSlot> placed_; // after all other slots
 };
 
 } // namespace daybreak::analyze

@@ -74,7 +74,7 @@ bool complain_of_coverage(const formats::CoverageReport& coverage,
         complain("the parts have no record: nothing was recorded, or not in their windows");
     if (merged.unnamed() != 0)
         complain(counted(merged.unnamed(), "address is", "addresses are") +
-                 " another symbol in each boot, and without build ids has no name");
+                 " another symbol in each part, and has no name");
     return !coverage.missing.empty();
 }
 

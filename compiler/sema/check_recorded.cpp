@@ -160,34 +160,17 @@ TypedPtr ExprChecker::replay_word(uint32_t index, const Span& span) const {
     return node;
 }
 
-/// Takes a recorded value with a constant added to it apart.  Returns whether it is one.
-static bool take_address(const TypedExpr& value, RecordedState::Address& address) {
-    switch (value.op) {
-    case TypedOp::reinterpret:
-        return take_address(*value.operands[0], address);
-    case TypedOp::add:
-    case TypedOp::subtract: {
-        if (!value.operands[1]->is_constant())
-            return false;
-        uint64_t constant = value.operands[1]->value;
-        address.added += value.op == TypedOp::add ? constant : 0 - constant;
-        return take_address(*value.operands[0], address);
-    }
-    case TypedOp::builtin_array:
-        address.slot = static_cast<uint32_t>(value.operands[0]->value);
-        return value.value == DIF_VAR_ARGS && value.operands[0]->is_constant() &&
-               address.slot >= formats::kFirstSlot;
-    default:
-        return false;
-    }
-}
-
 TypedPtr ExprChecker::named_address(TypedPtr value, bool is_of_process) const {
-    RecordedState::Address address{.is_of_process = is_of_process};
-    if (!is_replayed() || !value || !take_address(*value, address))
+    if (!is_replayed() || !value || !context_.recorded->has_places(is_of_process))
         return value;
-    auto slot = context_.recorded->place_of(address);
-    return slot ? replay_word(*slot, value->span) : value;
+    auto place = std::make_shared<TypedExpr>();
+    place->op = TypedOp::call;
+    place->type = types_.uint64_type();
+    place->span = value->span;
+    place->value = DIF_SUBR_PLACE;
+    place->text = "place";
+    place->operands = {value, make_constant(is_of_process, types_.int_type(), value->span)};
+    return place;
 }
 
 TypedPtr ExprChecker::with_needed_slots(TypedPtr predicate, const Span& span) const {

@@ -105,8 +105,8 @@ public:
     TypedPtr with_needed_slots(TypedPtr predicate, const Span& span) const;
     /// Returns the recorded value of an expression; null when it is not one.
     TypedPtr recorded_value(const Expr& expression);
-    /// Returns an address as sym() and its kin are to have it: in a replay of several recordings a
-    /// recorded one is that of its place.
+    /// Returns an address as sym() and its kin are to have it: in a replay of several recordings
+    /// that which stands for what is there.
     TypedPtr named_address(TypedPtr address, bool is_of_process) const;
     /// Returns whether the recording has an expression at the clause's probe, which the clause
     /// needs.

@@ -125,6 +125,8 @@ bool ClausePlanner::printf_argument(const Call& call, size_t& next, FormatConver
     if (!value || !check_conversion(conversion, {name, number, next, argument.span}, value->type,
                                     false, checker_.type_name(value)))
         return false;
+    if (conversion.kind == 'a')
+        value = checker_.named_address(value, false);
     planned.push_back(recorded(DTRACEACT_PRINTF, value, argument));
     return true;
 }

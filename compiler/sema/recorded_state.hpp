@@ -34,15 +34,9 @@ public:
     /// Returns what was recorded of an expression, by its canonical text.
     virtual std::optional<Value> find(const ProbeDescription& probe,
                                       const std::string& expression) const = 0;
-    /// An address that is to be named: a slot's value and a constant.
-    struct Address {
-        uint32_t slot = 0;
-        uint64_t added = 0;
-        bool is_of_process = false;
-    };
-    /// Returns the slot that has it, of several recordings so that it is the same in all for one
-    /// function; empty: it is to be computed.
-    virtual std::optional<uint32_t> place_of(const Address& address) const = 0;
+    /// Whether addresses that are to be named, of processes or of the kernel, are to be the same
+    /// for one function in all recordings.
+    virtual bool has_places(bool is_of_process) const = 0;
     /// Returns the canonical texts of all that was recorded there, as one line; "nothing".
     virtual std::string all(const ProbeDescription& probe) const = 0;
     /// Returns " of web-1": whose recordings have the probe; empty: there is one recording.

@@ -312,6 +312,10 @@ bool dbk_host_user_registers(void *frame, uint64_t *registers);
 /** dbk_host_ureg() - uregs[@index]; false when there is no such register */
 bool dbk_host_ureg(void *frame, uint64_t index, uint64_t *value_ret);
 
+/* dbk_host_place(address, is_of_process) - only as a macro: the address that stands for what is at
+ * that address, of the current process or of the kernel, on all machines that the host stands for.
+ * A host of one machine has none, and DIF that calls it is refused. */
+
 /** dbk_host_arg() - [inline] argument @index, at or beyond the probe's arg_count; 0 when there is
  * none */
 #ifndef dbk_host_arg

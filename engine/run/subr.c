@@ -56,6 +56,9 @@ static const struct subr subrs[DIF_SUBR_MAX + 1] = {
 	[DIF_SUBR_TOUPPER] = {dbk_subr_toupper, 1},
 	[DIF_SUBR_TOLOWER] = {dbk_subr_tolower, 1},
 	[DIF_SUBR_STRTOLL] = {dbk_subr_strtoll, 1},
+#ifdef dbk_host_place
+	[DIF_SUBR_PLACE] = {dbk_subr_place, 2},
+#endif
 };
 
 static const char *const names[DIF_SUBR_MAX + 1] = {

@@ -31,7 +31,7 @@ dbk_subr_fn dbk_subr_rand, dbk_subr_copyin, dbk_subr_copyinstr, dbk_subr_copyint
 /* subr_kernel.c */
 dbk_subr_fn dbk_subr_mutex_owned, dbk_subr_mutex_owner, dbk_subr_mutex_type_adaptive,
 	dbk_subr_mutex_type_spin, dbk_subr_rw_read_held, dbk_subr_rw_write_held,
-	dbk_subr_rw_iswriter, dbk_subr_d_path;
+	dbk_subr_rw_iswriter, dbk_subr_d_path, dbk_subr_place;
 /* subr_string.c */
 dbk_subr_fn dbk_subr_strlen, dbk_subr_strjoin, dbk_subr_lltostr, dbk_subr_strchr, dbk_subr_strrchr,
 	dbk_subr_strstr, dbk_subr_strtok, dbk_subr_substr, dbk_subr_index, dbk_subr_rindex,

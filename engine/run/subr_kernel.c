@@ -193,3 +193,11 @@ __probe_ctx uint64_t dbk_subr_d_path(struct dbk_cpu *cpu)
 		walk.text[--walk.room] = '/';
 	return (uint64_t)(uintptr_t)(walk.text + walk.room);
 }
+
+#ifdef dbk_host_place
+/* place(address, is_of_process): of no program's own, the compiler calls it for sym() and its kin. */
+__probe_ctx uint64_t dbk_subr_place(struct dbk_cpu *cpu)
+{
+	return dbk_host_place(dbk_subr_argument(cpu, 0), dbk_subr_argument(cpu, 1) != 0);
+}
+#endif

@@ -34,6 +34,7 @@
 #include "formats/trace/metadata.hpp"
 
 #include <array>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -140,6 +141,11 @@ public:
         bare_.texts = reinterpret_cast<const char*>(texts.data());
         bare_.texts_bytes = texts.size();
     }
+    /// Says which address stands for one of the current process or of the kernel, where several
+    /// machines are one; none: each for itself.
+    using Places = std::function<uint64_t(uint64_t address, bool is_of_process)>;
+    void set_places(Places places) { places_ = std::move(places); }
+    const Places& places() const { return places_; }
     /// What a firing of the engine's own probes finds around it.
     void set_own_site(const SimSite& site) { own_site_ = site; }
     const SimSite& own_site() const { return own_site_; }
@@ -243,6 +249,7 @@ private:
     SimThread thread_;
     const SimThread* on_cpu_ = &thread_;
     SimSite own_site_;
+    Places places_;
     bool is_plain_ = false; // time stands still, and nothing fails
     SimMemory kernel_memory_, user_memory_;
     dbk_engine* engine_ = nullptr;

@@ -262,6 +262,11 @@ bool dbk_host_ureg(void*, uint64_t index, uint64_t* value_ret) {
     return host().user_register(index, *value_ret);
 }
 
+uint64_t dbk_host_place(uint64_t address, bool is_of_process) {
+    const auto& places = host().places();
+    return places ? places(address, is_of_process) : address;
+}
+
 bool dbk_host_load(void* to, uint64_t address, uint32_t bytes) {
     return host().load(to, address, bytes);
 }

@@ -266,12 +266,13 @@ enum dif_var { DBK_DIF_VARS(DBK_DIF_VAR_ENUM) };
 	X(DIF_SUBR_TOUPPER, 46, "toupper")                                                         \
 	X(DIF_SUBR_TOLOWER, 47, "tolower")                                                         \
 	X(DIF_SUBR_STRTOLL, 48, "strtoll")                                                         \
-	X(DIF_SUBR_COPYINARGS, 49, "copyinargs")
+	X(DIF_SUBR_COPYINARGS, 49, "copyinargs")                                                   \
+	X(DIF_SUBR_PLACE, 50, "place")
 
 #define DBK_DIF_SUBR_ENUM(name, id, text) name = id,
 enum dif_subr { DBK_DIF_SUBRS(DBK_DIF_SUBR_ENUM) };
 #undef DBK_DIF_SUBR_ENUM
-#define DIF_SUBR_MAX 49
+#define DIF_SUBR_MAX 50
 
 /* What a DIF object returns, or a variable holds. */
 struct dif_type {

@@ -56,7 +56,9 @@ private:
 
     Result<Bytes> unpack(const BlockView& block, uint64_t bytes_max) {
         if (!has_known_version(block.header))
-            return errorf(ErrorCode::unsupported, "version is %u, this program reads %s",
+            return errorf(ErrorCode::unsupported,
+                          "version is %u, this program reads %s: write it again with daybreak "
+                          "replay --partial of the same version",
                           block.header.version, versions_text(block.header.type).c_str());
         if (block.header.raw_bytes > bytes_max || !budget_.take(block.header.raw_bytes))
             return errorf(ErrorCode::limit, "block %u unpacks to %u bytes: too much",

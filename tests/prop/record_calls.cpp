@@ -89,7 +89,7 @@ base::Result<formats::Recording> record(sim::SimHost& host, base::ByteView dof, 
 }
 
 base::Result<void> write(const char* path, const formats::TraceHeader& header,
-                         const formats::Recording& recording, base::ByteView maps) {
+                         const formats::Recording& recording, uint64_t moved, base::ByteView maps) {
     std::ofstream file(path, std::ios::binary);
     DBK_TRY(auto writer, formats::TraceWriter::create(
                              [&file](base::ByteView bytes) {
@@ -98,7 +98,12 @@ base::Result<void> write(const char* path, const formats::TraceHeader& header,
                                  return base::Result<void>();
                              },
                              header));
-    DBK_TRY_VOID(writer.add_symbols(sim::kernel_symbols()));
+    formats::SymbolTable symbols;
+    const formats::SymbolTable known = sim::kernel_symbols();
+    for (const formats::Symbol& symbol : known.symbols())
+        symbols.add(symbol.address + moved, symbol.type, symbol.name, "vmlinux");
+    symbols.finish();
+    DBK_TRY_VOID(writer.add_symbols(symbols));
     DBK_TRY_VOID(writer.add_piece(maps));
     for (base::ByteView block : recording.metadata)
         DBK_TRY_VOID(writer.add_piece(block));
@@ -124,10 +129,16 @@ base::Result<void> run(char** arguments) {
     header.boot_uuid = host->boot_uuid();
     header.origin = formats::TraceOrigin::simulator;
     header.hostname = arguments[2];
-    header.modules = {{"vmlinux", 0, 0, sim::kernel_build_id()}};
+    // Without a build id the kernel's functions are known by their names, wherever they lie.
+    std::mt19937_64 kernel(std::strtoull(arguments[1], nullptr, 0) + 1);
+    const bool has_build_id = kernel() % 2 == 0;
+    if (has_build_id)
+        header.modules = {{"vmlinux", 0, 0, sim::kernel_build_id()}};
+    const uint64_t moved = has_build_id ? 0 : kernel() % 3 * kPage;
     std::vector<uint64_t> execs{1, middle_ns};
     execs.resize(std::strtoull(arguments[3], nullptr, 0));
-    return write(arguments[5], header, recording, maps_block(recording.boot_id, execs, random));
+    return write(arguments[5], header, recording, moved,
+                 maps_block(recording.boot_id, execs, random));
 }
 
 } // namespace

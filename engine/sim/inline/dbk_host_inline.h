@@ -59,6 +59,9 @@ static __probe_ctx_inline uint64_t dbk_host_arg(const struct dbk_probe *probe, v
 	return index < dbk_bare->args_count ? dbk_bare->args[index] : 0;
 }
 
+#define dbk_host_place dbk_host_place
+uint64_t dbk_host_place(uint64_t address, bool is_of_process);
+
 #define dbk_host_readable dbk_host_readable
 static __probe_ctx_inline uint64_t dbk_host_readable(uint64_t address)
 {

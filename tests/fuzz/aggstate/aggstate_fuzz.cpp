@@ -32,7 +32,8 @@ public:
         StateCursor cursor(block);
         for (StateView state; cursor.next(state);) {
             DBK_TRY_VOID(fill_cells(block.aggregation, state, cells));
-            DBK_TRY_VOID(analyze::make_table_key(state.key, layout, places_, files_, key_));
+            DBK_TRY_VOID(
+                analyze::make_table_key(state.key, layout, places_, kernel_place_, files_, key_));
             if (!table_.merge(*number, 1, key_.bytes(), cells))
                 return base::errorf(ErrorCode::limit, "full");
         }
@@ -47,6 +48,10 @@ public:
 
 private:
     CoverageMerge coverage_;
+    analyze::PlacesByName places_by_name_;
+    analyze::KernelPlaceOf kernel_place_ = [this](KeyTag, uint64_t address, bool) {
+        return places_by_name_.symbol("m", std::to_string(address % 64));
+    };
     analyze::FramePlaces places_;
     analyze::FileNames files_;
     analyze::AggregationTable table_{16u << 20};

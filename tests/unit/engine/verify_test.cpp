@@ -141,7 +141,7 @@ TEST_CASE("variables are checked", "[engine][verify]") {
 
 TEST_CASE("subroutines are checked", "[engine][verify]") {
     CHECK(refusal({{call(DIF_SUBR_RAND, 1), ret(1)}}).empty());
-    says(refusal({{call(DIF_SUBR_MAX + 1, 1), ret(1)}}), "subroutine 50 does not exist");
+    says(refusal({{call(DIF_SUBR_MAX + 1, 1), ret(1)}}), "subroutine 51 does not exist");
     says(refusal({{call(DIF_SUBR_MSGSIZE, 1), ret(1)}}),
          "subroutine msgsize() is not offered here");
     CHECK(refusal({{call(DIF_SUBR_SPECULATION, 1), ret(1)}}).empty());
@@ -225,7 +225,8 @@ TEST_CASE("enablings are checked", "[engine][dof]") {
     SECTION("a predicate that is not a DIF object") {
         Dof dof;
         dof.ecb("a:::", {}, 0);
-        says(image_refusal(dof.build()), "a predicate refers to section 0, which is not a DIF object");
+        says(image_refusal(dof.build()),
+             "a predicate refers to section 0, which is not a DIF object");
     }
     SECTION("an action without its expression") {
         Dof dof;

@@ -110,8 +110,23 @@ TEST_CASE("of one boot a key becomes the addresses that it was made of", "[repla
     places.finish();
     AggregationKey key;
     FileNames files;
-    REQUIRE(make_table_key(canonical, layout, places, files, key).ok());
+    auto same = [](formats::KeyTag, uint64_t address, bool) { return address; };
+    REQUIRE(make_table_key(canonical, layout, places, same, files, key).ok());
     base::ByteView bytes = key.bytes().last(words.size() * sizeof(uint64_t));
     for (size_t i = 0; i < words.size(); i++)
         CHECK((base::load<uint64_t>(bytes.data() + i * 8) == words[i]) == (!has_two || i == 2));
+}
+
+TEST_CASE("of several boots what has no image has the place of its names", "[replay][merge]") {
+    PlacesByName places, others;
+    const uint64_t one = places.symbol("ext4", "ext4_sync"),
+                   two = places.symbol("xfs", "ext4_sync");
+    CHECK(one != two);
+    CHECK(places.symbol("ext4", "ext4_sync") == one);
+    // A module lies below its functions: of them all, mod() has the first.
+    CHECK(places.module("ext4") < one);
+    // The places come of the names, not of the order in which these are asked for.
+    CHECK(others.module("xfs") == places.module("xfs"));
+    CHECK(others.symbol("xfs", "ext4_sync") == two);
+    CHECK(others.symbol("ext4", "ext4_sync") == one);
 }

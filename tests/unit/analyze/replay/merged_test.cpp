@@ -366,7 +366,7 @@ TEST_CASE("a frame after the end of its image is refused", "[replay][merge]") {
     CHECK(!files.merge({files.add(one, {}, {{{0, 0x100}, 'T', "late", "vmlinux"}})}).ok());
 }
 
-TEST_CASE("an address that two boots name otherwise has no name", "[replay][merge]") {
+TEST_CASE("an address of no image is what each boot names it", "[replay][merge]") {
     Files files;
     StateAggregation by_stack = named(DTRACEAGG_COUNT, KeyTag::stack, 0, DTRACEACT_STACK);
     formats::CanonicalKey key;
@@ -382,6 +382,22 @@ TEST_CASE("an address that two boots name otherwise has no name", "[replay][merg
     std::string one = files.add(part(1), {{by_stack, bytes, {1}}}, symbol("read"));
     std::string two = files.add(second, {{by_stack, bytes, {1}}}, symbol("write"));
     CHECK(contains(files.printed({one}), "vmlinux`read+0x10\n"));
-    CHECK(contains(files.printed({one, two}), "0xffffffff81000110\n"));
+    std::string text = files.printed({one, two});
+    CHECK(contains(text, "vmlinux`read+0x10\n                1\n"));
+    CHECK(contains(text, "vmlinux`write+0x10\n                1\n"));
+    CHECK(files.unnamed_ == 0);
+    // One function at two addresses is one key.
+    key.clear();
+    key.begin_frames(KeyTag::stack, 0);
+    key.add_address(0xffffffff82000110);
+    base::Bytes moved(key.bytes().begin(), key.bytes().end());
+    std::vector<formats::StateSymbol> there{
+        {{std::nullopt, 0xffffffff82000100}, 'T', "read", "vmlinux"}};
+    text = files.printed({one, files.add(second, {{by_stack, moved, {1}}}, there)});
+    CHECK(contains(text, "vmlinux`read+0x10\n                2\n"));
+    // Of one boot it can be only one of two.
+    StatePart later = part(2);
+    std::string other = files.add(later, {{by_stack, bytes, {1}}}, symbol("write"));
+    CHECK(contains(files.printed({one, other}), "0xffffffff81000110\n"));
     CHECK(files.unnamed_ == 1);
 }
