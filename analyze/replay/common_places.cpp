@@ -79,10 +79,11 @@ uint64_t CommonPlaces::place_of(const formats::ProcessMaps::Match& match, uint64
         return place;
     }
     const uint64_t start = address - match.offset;
-    uint64_t place =
-        mapped_at_.try_emplace({build_id, start}, kFilesBegin + mapped_at_.size() * kFileStride)
-            .first->second;
-    mapped_.try_emplace(place, Mapped{build_id, start});
+    const uint64_t place = mapped_at_
+                               .try_emplace({build_id, start, match.begin},
+                                            kFilesBegin + mapped_at_.size() * kFileStride)
+                               .first->second;
+    mapped_.try_emplace(place, Mapped{build_id, start, match.begin - start});
     return place;
 }
 
@@ -94,8 +95,7 @@ uint64_t CommonPlaces::user(size_t recording, uint64_t pid, uint64_t address, ui
     if (!has_files_ && !is_of_one())
         find_files();
     uint64_t start = place_of(*match, address), place = start + match->offset;
-    const uint64_t code_offset = match->offset - (address - match->begin);
-    if (!origins_.try_emplace(place, Origin{recording, pid, address, mono_ns, code_offset}).second)
+    if (!origins_.try_emplace(place, Origin{recording, pid, address, mono_ns}).second)
         return place;
     if (auto found = users->find(pid, address, mono_ns)) {
         files_.add_file(start, match->offset + 1, found->object);
@@ -116,9 +116,7 @@ std::optional<UserPlace> CommonPlaces::Files::find(uint64_t pid, uint64_t addres
     const Mapped& mapped = std::prev(places_.mapped_.upper_bound(address))->second;
     place->build_id = mapped.build_id;
     place->address = mapped.address + place->file_offset;
-    auto origin = places_.origins_.find(address);
-    if (places_.is_of_one() && origin != places_.origins_.end())
-        place->object_start += origin->second.code_offset;
+    place->object_start += mapped.code_offset;
     return place;
 }
 

@@ -24,6 +24,7 @@
 
 #include <map>
 #include <memory>
+#include <tuple>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -63,7 +64,6 @@ private:
     struct Origin {
         size_t recording;
         uint64_t pid, address, mono_ns;
-        uint64_t code_offset; ///< in the file, of the code that it is in
     };
     /// Source lines are where the place came from.
     class Files : public FileNames {
@@ -78,11 +78,11 @@ private:
         const CommonPlaces& places_;
     };
 
-    /// A file that was mapped, and at which address its first byte would be; of several recordings
-    /// 0.
+    /// A file that was mapped, at which address its first byte would be, and at which offset its
+    /// code began; of several recordings 0.
     struct Mapped {
         std::string build_id;
-        uint64_t address = 0;
+        uint64_t address = 0, code_offset = 0;
     };
 
     bool is_of_one() const { return sources_.size() == 1; }
@@ -99,8 +99,8 @@ private:
     std::vector<std::unordered_map<uint64_t, uint64_t>> known_; // kernel places by recording
     PlacesByName places_by_name_;                               // of no known image
     std::map<uint64_t, Origin> origins_;                        // by place
-    std::map<std::pair<std::string, uint64_t>, uint64_t>
-        mapped_at_;                     // of one, by build id and address
+    std::map<std::tuple<std::string, uint64_t, uint64_t>, uint64_t>
+        mapped_at_;                     // of one, by build id, address and that of the code
     std::map<uint64_t, Mapped> mapped_; // by place
     formats::SymbolTable symbols_;
     std::set<uint64_t> named_; // addresses of symbols_

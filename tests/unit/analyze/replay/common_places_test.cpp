@@ -55,6 +55,10 @@ TEST_CASE("a function of two boots is one address, another at its place is anoth
     CHECK(xfs != ext4);
     CHECK(text(common, xfs) == "xfs`start+4");
     CHECK(text(common, ext4) == "ext4`start+4");
+    AddressNames names(&common.symbols());
+    CHECK(names.module_start(write) == names.module_start(read));
+    CHECK(names.module(names.module_start(read)) == "vmlinux");
+    CHECK(names.module(names.module_start(ext4)) == "ext4");
 }
 
 TEST_CASE("an image's place comes of its build id, whichever recording came first", "[replay]") {
@@ -134,4 +138,29 @@ TEST_CASE("a place in a file is one address, wherever processes have it", "[repl
     CHECK(names.user_location(7, 0x10234) == "0x10234");
     CHECK(common.users().line(7, place, false, std::nullopt).empty());
     CHECK(common.users().line(7, place + 1, false, std::nullopt).empty());
+}
+
+TEST_CASE("of one recording a module begins where its code does in each process", "[replay]") {
+    formats::Trace trace;
+    base::Bytes block;
+    const std::string path = "/lib/libx.so";
+    append(block, DBK_MAP_FILE, 0, dbk_map_file{{1}, 20, static_cast<uint16_t>(path.size())}, path);
+    // The file's first byte would be at 0xf000 in both.
+    for (auto [pid, begin] : {std::pair(7u, 0x10000ull), std::pair(8u, 0xf000ull)}) {
+        append(block, DBK_MAP_IMAGE, pid, dbk_map_image{DBK_MAP_CAUSE_EXEC, 0});
+        append(block, DBK_MAP_MAPPING, pid,
+               dbk_map_mapping{begin, 0x12000, begin - 0xf000, DBK_META_DATA_OFFSET, 0});
+    }
+    CHECK(trace.recording.maps.add(block) == "");
+    trace.recording.maps.finish();
+    RecordedNames users(trace.recording.maps, {});
+    CommonPlaces common({{&trace, &users}});
+    AddressNames names(nullptr, &common.users());
+    for (auto [pid, begin] : {std::pair(7u, 0x10000ull), std::pair(8u, 0xf000ull)}) {
+        const uint64_t place = common.user(0, pid, 0x10234, 200);
+        auto found = common.users().find(pid, names.user_module_start(pid, place), std::nullopt);
+        REQUIRE(found);
+        CHECK(found->address == begin);
+        CHECK(common.users().find(pid, place, std::nullopt)->address == 0x10234);
+    }
 }
