@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cinttypes>
 #include <cmath>
+#include <cstdlib>
 #include <cstring>
 #include <fcntl.h>
 #include <map>
@@ -233,17 +234,32 @@ void add_initcalls(const formats::FtraceText& trace, const std::vector<long doub
     say_lost(trace, unseen, unbegun, start);
 }
 
-/// The kernel says so when it finds that firmware has set the TSC.
-void drop_loader_of_set_tsc(KernelStart& start) {
+/// Whether another kernel booted this one: the number is that of kexec among boot loaders.
+bool is_of_kexec(const StartSource& source) {
+    constexpr unsigned long kLoaderKexec = 0xd, kLoaderShift = 4;
+    auto text = text_of(source.loader);
+    return text.ok() && std::strtoul(text->c_str(), nullptr, 10) >> kLoaderShift == kLoaderKexec;
+}
+
+/// Returns why what the TSC counted before the kernel's clock is not the loader's time; null when
+/// it is.  The kernel says so when it finds that firmware has set the TSC.
+const char* why_not_of_loader(const StartSource& source, const KernelStart& start) {
+    if (is_of_kexec(source))
+        return "another kernel booted this one by kexec";
     bool is_set =
         std::any_of(start.events.begin(), start.events.end(), [](const StartEvent& event) {
             return event.kind == Kind::message &&
                    event.text.find("TSC ADJUST") != std::string::npos;
         });
-    if (is_set && std::erase_if(start.events, [](const StartEvent& event) {
-                      return event.kind == Kind::loader_done;
-                  }) != 0)
-        say_no_loader("firmware has set the TSC, the kernel's log says", start);
+    return is_set ? "firmware has set the TSC, the kernel's log says" : nullptr;
+}
+
+void drop_wrong_loader(const StartSource& source, KernelStart& start) {
+    const char* why = why_not_of_loader(source, start);
+    if (why && std::erase_if(start.events, [](const StartEvent& event) {
+                   return event.kind == Kind::loader_done;
+               }) != 0)
+        say_no_loader(why, start);
 }
 
 /// Makes the module's first message the end.
@@ -315,7 +331,7 @@ Result<KernelStart> read_kernel_start(const StartSource& source, StartClocks& cl
     DBK_TRY(std::vector<long double> times, times_of(trace, clock_of(clock), clocks, start));
     add_initcalls(trace, times, start);
     add_messages(source, clocks, start);
-    drop_loader_of_set_tsc(start);
+    drop_wrong_loader(source, start);
     std::stable_sort(start.events.begin(), start.events.end(),
                      [](const auto& a, const auto& b) { return a.mono_ns < b.mono_ns; });
     end_with_module(start);

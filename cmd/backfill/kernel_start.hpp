@@ -49,6 +49,7 @@ struct KernelStart {
 struct StartSource {
     std::string tracefs = "/sys/kernel/tracing";
     std::string log = "/dev/kmsg";
+    std::string loader = "/proc/sys/kernel/bootloader_type";
 };
 
 /// Reads it; what comes after the module is left out.

@@ -35,7 +35,8 @@ struct FakeClocks : StartClocks {
 struct FakeKernel {
     test::TempFolder folder;
     FakeClocks clocks;
-    StartSource source{(folder.path / "tracing").string(), (folder.path / "kmsg").string()};
+    StartSource source{(folder.path / "tracing").string(), (folder.path / "kmsg").string(),
+                       (folder.path / "bootloader_type").string()};
 
     FakeKernel() {
         std::filesystem::create_directory(source.tracefs);
@@ -268,6 +269,11 @@ TEST_CASE("times say how exact they are") {
               1);
         CHECK(kernel.read()->events[0].kind != Kind::loader_done);
         kernel.messages();
+        std::ofstream(kernel.source.loader) << "208\n";
+        CHECK(missed(loss_with(*kernel.read(), "by kexec"), Kind::loader_done) == 1);
+        CHECK(kernel.read()->events[0].kind != Kind::loader_done);
+        std::ofstream(kernel.source.loader) << "114\n"; // GRUB
+        CHECK(kernel.read()->events[0].took_ns == 2'000'000'000);
         kernel.clocks.loader_ns = 0;
         kernel.put("trace", "  a-1  [000] ..... 9000000000: initcall_level: level=early\n");
         CHECK(missed(loss_with(*kernel.read(), "did not go before"), Kind::loader_done) == 1);
