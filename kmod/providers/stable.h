@@ -44,6 +44,9 @@ struct stable_place {
 /** stable_has_provider() - whether a row is of a provider @name */
 bool stable_has_provider(const char *name);
 
+/** dbk_is_last_exit() - whether @task, which leaves, is the last of its process; true once.  Context: Probe context. */
+bool dbk_is_last_exit(const struct task_struct *task);
+
 /** stable_on_function() - a function that is hooked for a place was called, or returned */
 fbt_fire stable_on_function;
 

@@ -76,6 +76,16 @@ static __probe_ctx int dbk_fault_of(int signal, const struct kernel_siginfo *inf
 	}
 }
 
+static __probe_ctx u64 dbk_exit_reason(const struct task_struct *task)
+{
+	const struct signal_struct *signal = task->signal;
+	int code = signal->flags & SIGNAL_GROUP_EXIT ? signal->group_exit_code : task->exit_code;
+
+	if ((code & 0x7f) == 0)
+		return CLD_EXITED;
+	return code & 0x80 ? CLD_DUMPED : CLD_KILLED;
+}
+
 static __probe_ctx const char *dbk_name_of(const struct dentry *entry)
 {
 	return (const char *)READ_ONCE(entry->d_name.name);
