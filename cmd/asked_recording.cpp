@@ -108,8 +108,10 @@ base::Result<ProgramAnswer> AskedRecording::ask_ring(size_t index, const Program
     auto exists = [&](const compiler::ProbeDescription& description) {
         return !state.matches(description).empty();
     };
-    DBK_TRY(CompiledProgram compiled,
-            compile_asked(program, {exists, {}, {}, &state}, options.where_possible));
+    KnownProbes known{exists, {}, {}, &state};
+    const analyze::RingProgram* const programs[] = {&recorded};
+    know_target(known, programs);
+    DBK_TRY(CompiledProgram compiled, compile_asked(program, known, options.where_possible));
     DBK_TRY_VOID(check_destructive(compiled.program));
     std::vector<formats::DofOption> given;
     if (is_stored) // those of its command line, too

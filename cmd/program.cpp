@@ -257,6 +257,9 @@ base::Result<Compilation> compile(const ProgramArguments& arguments, const Known
     options.arguments = arguments.arguments;
     if (!arguments.source) // of another process
         options.macros = process_macros();
+    if (probes.target)
+        options.macros["target"] = *probes.target;
+    options.target_hint = probes.target_hint;
     set_options(arguments, options);
     DBK_TRY_VOID(add_libraries(arguments.library_folders, options));
     if (!probes.library.empty())

@@ -103,7 +103,9 @@ struct KnownProbes {
     const compiler::RecordedState* recorded = nullptr; ///< of a replay
     bool where_possible = false;                       ///< see compiler::CompileOptions
     bool names_machines = false;                       ///< the same
-    std::string library = {};                          ///< D text that belongs to the probes
+    std::optional<uint32_t> target = {};               ///< $target
+    std::string target_hint = {}; ///< without one, see compiler::CompileOptions
+    std::string library = {};     ///< D text that belongs to the probes
 };
 
 /// Returns a script's bytes as text.  Error: a compiled program, or bytes that no D has; `path` is

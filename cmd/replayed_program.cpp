@@ -44,6 +44,23 @@ void complain_of_predicates(const formats::DofProgram& program, const RecordingS
         complain(note);
 }
 
+void know_target(KnownProbes& known, std::span<const analyze::RingProgram* const> programs) {
+    std::set<uint32_t> pids;
+    for (const analyze::RingProgram* program : programs) {
+        uint32_t pid = 0;
+        for (const auto& [index, image] : program->images())
+            if (image.program.target && image.program.target->target_pid != 0)
+                pid = image.program.target->target_pid;
+        pids.insert(pid);
+    }
+    if (pids.size() > 1)
+        known.target_hint = "it was not the same process in all recordings: replay each alone";
+    else if (pids.contains(0))
+        known.target_hint = "nothing was recorded with -c or -p: name the process by its number";
+    else
+        known.target = *pids.begin();
+}
+
 base::Result<compiler::CompileSource> stored_source(const analyze::RingProgram& program) {
     for (const auto& [index, image] : program.images())
         if (image.program.source) {

@@ -11,6 +11,9 @@
 
 namespace daybreak::cmd {
 
+/// Makes $target what it was in the recorded programs, when it was the same in all.
+void know_target(KnownProbes& known, std::span<const analyze::RingProgram* const> programs);
+
 /// What to say of probes of the program that were recorded now and then only; "": of none.
 std::string note_of_predicates(const formats::DofProgram& program,
                                std::span<const analyze::CaptureTable* const> tables);

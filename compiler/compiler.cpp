@@ -53,6 +53,7 @@ ParseOptions Compilation::parse_options(const std::string& name) {
     parse_options.script_name = name;
     parse_options.arguments = options_.arguments;
     parse_options.macros = options_.macros;
+    parse_options.target_hint = options_.target_hint;
     parse_options.default_arguments = default_arguments_;
     parse_options.empty_allowed = empty_allowed_;
     parse_options.is_type_name = [this](std::string_view word) { return is_type_name(word); };
@@ -362,6 +363,8 @@ void Compilation::finish() {
             return error(Tag::D_TYPE_ERR, Span{}, id.error().message());
         std::copy(id->begin(), id->end(), target.btf_id.begin());
     }
+    if (auto pid = options_.macros.find("target"); pid != options_.macros.end())
+        target.target_pid = static_cast<uint32_t>(pid->second);
     if (!options_.sources.empty())
         target.main_file = options_.sources[0].name;
     program.target = std::move(target);

@@ -45,6 +45,8 @@ struct CompileOptions {
     std::vector<CompileSource> sources;
     std::vector<std::string> arguments;                 ///< $1, $2, ...
     std::map<std::string, int64_t, std::less<>> macros; ///< $pid, $target, ...
+    /// Why $target is not known and what to do; "": it comes with -c and -p.
+    std::string target_hint;
     /// -x name=value, in order; a name without a value has none.  Pragmas come after these.
     std::vector<std::pair<std::string, std::optional<std::string>>> options;
 

@@ -157,6 +157,10 @@ int compile_and_run(const ReplayArguments& arguments, const RecordingSet& set,
     known.recorded = &state;
     known.where_possible = arguments.where_possible;
     known.names_machines = arguments.names_machines;
+    std::vector<const analyze::RingProgram*> programs;
+    for (const auto& one : set.all())
+        programs.push_back(one->program.get());
+    know_target(known, programs);
     auto compiled = compile_program(arguments.program, known);
     if (!compiled)
         return static_cast<int>(Exit::failed);
@@ -181,8 +185,7 @@ int compile_and_run(const ReplayArguments& arguments, const RecordingSet& set,
     if (!arguments.partial.empty()) {
         if (!arguments.program.source && !is_testing())
             complain_of_predicates(compiled->program, set);
-        return replay_partial(
-            {*set.all()[0], probes, *compiled, arguments.partial, set.folders()});
+        return replay_partial({*set.all()[0], probes, *compiled, arguments.partial, set.folders()});
     }
     if (!alignment.empty() && !is_testing())
         complain(alignment);

@@ -41,7 +41,7 @@ struct SimArguments {
     std::string host = "simulated"; ///< the machine's name
     bool replace = false, rows = false;
     std::string time, injection, privileges;
-    std::optional<uint64_t> seed;
+    std::optional<uint64_t> seed, target; ///< target: $target
     uint64_t cpu_count = 1;
     bool compile_only = false;
     bool verbose = false; ///< -v
@@ -115,6 +115,8 @@ std::optional<std::string> check(const SimArguments& arguments, SimSetting& sett
             return "--time " + arguments.time + ": expected a time as 35ms, 10s or 2min";
         setting.run.time_limit_ns = *limit_ns;
     }
+    if (arguments.target.value_or(1) - 1 >= INT32_MAX)
+        return base::strprintf("--target %" PRIu64 ": expected a process ID", *arguments.target);
     if (!arguments.injection.empty() && !parse_injection(arguments.injection, setting.faults))
         return "--inject " + arguments.injection +
                ": expected nested=N, load=N, slow=N, alloc=N, missed=N or stack=N";
@@ -135,8 +137,7 @@ bool is_simulated(const compiler::ProbeDescription& description) {
 
 /// Compiles a program of any kernel's probes: those that are not simulated are counted in
 /// *silent_ret, and fire nothing.  A suite of DTrace expects them to be refused.
-std::optional<CompiledProgram> compile_for_sim(const ProgramArguments& program,
-                                               size_t* silent_ret) {
+std::optional<CompiledProgram> compile_for_sim(const SimArguments& arguments, size_t* silent_ret) {
     auto exists = [&](const compiler::ProbeDescription& description) {
         if (is_simulated(description))
             return true;
@@ -144,7 +145,10 @@ std::optional<CompiledProgram> compile_for_sim(const ProgramArguments& program,
         *silent_ret += silent;
         return silent;
     };
-    return compile_program(program, {exists, similar_possible_probe});
+    KnownProbes known{exists, similar_possible_probe};
+    if (arguments.target)
+        known.target = static_cast<uint32_t>(*arguments.target);
+    return compile_program(arguments.program, known);
 }
 
 formats::TraceHeader trace_header(const SimArguments& arguments, const SimSetting& setting,
@@ -220,7 +224,7 @@ base::Result<CompiledProgram> read_program(const SimArguments& arguments) {
 std::optional<CompiledProgram> program_of(const SimArguments& arguments) {
     if (arguments.dof_paths.empty()) {
         size_t silent = 0;
-        auto dry = compile_for_sim(arguments.program, &silent);
+        auto dry = compile_for_sim(arguments, &silent);
         if (!dry)
             return dry;
         if (auto checked = check_kernel(arguments.program, *dry); !checked.ok()) {
@@ -299,8 +303,7 @@ int run(const SimArguments& arguments, SimSetting setting) {
         return fail(end.error());
     if (file) {
         formats::TraceHeader header = trace_header(arguments, setting, (*simulation)->host());
-        auto written =
-            (*simulation)->write_trace_file(*file, header, {.columns = !arguments.rows});
+        auto written = (*simulation)->write_trace_file(*file, header, {.columns = !arguments.rows});
         if (!written.ok())
             return fail(written.error());
     }
@@ -327,8 +330,9 @@ void add_sim(Command app, int& status) {
     command.add_flag("-e", arguments->compile_only, "Compile only; do not run");
     command.add_flag("-v", arguments->verbose, "Print how stable the program's interfaces are");
     if (can_run_native())
-        command.add_flag("--native", arguments->native,
-                         "Translate the program to C, compile it, and run that (builds with tests)");
+        command.add_flag(
+            "--native", arguments->native,
+            "Translate the program to C, compile it, and run that (builds with tests)");
     command.add_option("-o,--output", arguments->output_path,
                        "Write what was recorded as a trace file too (.dbrk)");
     command.add_flag("--replace", arguments->replace, kReplaceHelp).needs("--output");
@@ -338,6 +342,8 @@ void add_sim(Command app, int& status) {
     command.add_option("--cpus", arguments->cpu_count, "Simulated CPUs (1)");
     command.add_option("--host", arguments->host,
                        "The machine's name in what -o writes (simulated)");
+    command.add_option("--target", arguments->target, "The process that $target is")
+        .type_name("PID");
     command.add_option("--time", arguments->time,
                        "Virtual time after which tracing ends: 35ms, 10s, 2min (10s; 10min when "
                        "the program calls exit())");

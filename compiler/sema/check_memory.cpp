@@ -56,6 +56,8 @@ std::string ExprChecker::similar_member(TypeId type, const std::string& member) 
 }
 
 TypedPtr ExprChecker::check_node(const Expr& expression, const Member& member) {
+    if (is_of_replayed_cpu(member))
+        return replayed_cpu(expression, member);
     TypedPtr base = check(*member.base);
     if (!base)
         return nullptr;

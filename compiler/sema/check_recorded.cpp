@@ -2,6 +2,7 @@
 //
 // Expressions of a program that is compiled for a replay: what the recording has, and what it has
 // not.
+#include "compiler/diagnostics/messages/operators.hpp"
 #include "compiler/sema/checker.hpp"
 #include "compiler/syntax/print.hpp"
 
@@ -207,6 +208,35 @@ TypedPtr ExprChecker::not_recorded(const Span& span, const std::string& what) {
     diagnostic.is_unrecorded = true;
     context_.sink.report(std::move(diagnostic));
     return nullptr;
+}
+
+/// Whether it is a member of curcpu that no clause recorded.
+bool ExprChecker::is_of_replayed_cpu(const Member& member) const {
+    const auto* name = member.base->get_if<Identifier>();
+    return is_replayed() && member.arrow && name && name->name == "curcpu" &&
+           name->scope == VariableScope::global && !is_parameter(*name) &&
+           !symbols_.find_inline(name->name);
+}
+
+/// The CPU is the record's, and belongs to no processor set; package and node are not recorded.
+TypedPtr ExprChecker::replayed_cpu(const Expr& expression, const Member& member) {
+    TypeId type = symbols_.find(VariableStorage::global, "curcpu")->type;
+    type = types_.complete(types_.resolve(types_.element_of(type)));
+    auto location = types_.find_member(type, member.member);
+    if (!location)
+        return refuse(Tag::D_TYPE_MEMBER, member.member_span,
+                      messages::no_member(member.member, types_.name(type)),
+                      similar_member(type, member.member));
+    if (member.member == "cpu_pset")
+        return make_constant(0, location->type, expression.span);
+    if (member.member != "cpu_id")
+        return not_recorded(expression.span, expression_text(expression));
+    auto cpu = std::make_shared<TypedExpr>();
+    cpu->op = TypedOp::variable;
+    cpu->variable = symbols_.find(VariableStorage::global, "cpu");
+    cpu->type = cpu->variable->type;
+    cpu->span = expression.span;
+    return make(TypedOp::convert, location->type, expression.span, {cpu});
 }
 
 /// Refuses what only the live machine could say; else the value itself.

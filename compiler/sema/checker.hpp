@@ -148,6 +148,8 @@ private:
     void find_owners(const Expr& expression, Owners& owners) const;
     void find_owner(const Identifier& name, Owners& owners) const;
     TypedPtr replay_word(uint32_t index, const Span& span) const;
+    bool is_of_replayed_cpu(const Member& member) const;
+    TypedPtr replayed_cpu(const Expr& expression, const Member& member);
     TypedPtr known_in_replay(const Expr& expression, TypedPtr value);
 
     // identifiers (check_names.cpp)

@@ -43,7 +43,9 @@ std::optional<std::string> Lexer::macro_text(std::string_view name, const Span& 
         Diagnostic diagnostic = diagnosticf(Tag::D_MACRO_UNDEF, span,
                                             "macro variable $%s is not defined", shown.c_str());
         if (name == "target")
-            diagnostic.hints.push_back("dtrace has it with -c COMMAND and -p PID");
+            diagnostic.hints.push_back(options_.target_hint.empty()
+                                           ? "dtrace has it with -c COMMAND and -p PID"
+                                           : options_.target_hint);
         else
             diagnostic.hints.push_back("a variable of D has no $: " + shown + ", this->" + shown);
         std::string known;

@@ -179,7 +179,8 @@ struct dbk_dof_target {
 	uint32_t typed;	    /* 1: uses kernel types, must not run on another kernel */
 	uint8_t btf_id[16]; /* first 16 bytes of the SHA-256 of .BTF, or zeros */
 	uint32_t main_file; /* offset in STRINGS: the D file's name */
-	uint32_t reserved[3];
+	uint32_t target_pid; /* what $target was, of -c or -p; 0: there was none */
+	uint32_t reserved[2];
 };
 
 #define DBK_DOF_DIALECT_ORACLE 1u
@@ -426,5 +427,6 @@ DBK_ABI_AT(struct dbk_dof_line, line, 12);
 DBK_ABI_AT(struct dbk_dof_capture, expression, 8);
 DBK_ABI_AT(struct dbk_dof_target, btf_id, 16);
 DBK_ABI_AT(struct dbk_dof_target, main_file, 32);
+DBK_ABI_AT(struct dbk_dof_target, target_pid, 36);
 
 #endif /* DBK_ABI_DOF_H */

@@ -109,7 +109,8 @@ std::string print_target(const DofTarget& target) {
     std::string btf;
     for (uint8_t byte : target.btf_id)
         btf += strprintf("%02x", byte);
-    return strprintf("\ncompiled from %s by %s\nfor %s%s, dialect %s\nBTF %s\n",
+    std::string pid = target.target_pid != 0 ? strprintf("\n$target %u", target.target_pid) : "";
+    return strprintf("\ncompiled from %s by %s\nfor %s%s, dialect %s\nBTF %s%s\n",
                      target.main_file.empty() ? "(unnamed)" : target.main_file.c_str(),
                      target.compiler.empty() ? "an unknown compiler" : target.compiler.c_str(),
                      target.release.empty() ? "any kernel" : target.release.c_str(),
@@ -117,7 +118,7 @@ std::string print_target(const DofTarget& target) {
                      target.dialect == DBK_DOF_DIALECT_ORACLE
                          ? "oracle"
                          : strprintf("%u", target.dialect).c_str(),
-                     btf.c_str());
+                     btf.c_str(), pid.c_str());
 }
 
 std::string print_options(const DofProgram& program) {

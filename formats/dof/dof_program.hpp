@@ -125,6 +125,7 @@ struct DofTarget {
     bool typed = false; ///< uses that kernel's types: must not run on another
     std::array<uint8_t, 16> btf_id{};
     std::string main_file;
+    uint32_t target_pid = 0; ///< $target; 0: there was none
 };
 
 /// A probe in a file that programs map as code: struct dbk_dof_place.

@@ -99,6 +99,7 @@ Result<void> DofParser::read_target(uint32_t index, uint32_t strings) {
     DofTarget target;
     target.dialect = entry->dialect;
     target.typed = entry->typed != 0;
+    target.target_pid = entry->target_pid;
     std::copy(std::begin(entry->btf_id), std::end(entry->btf_id), target.btf_id.begin());
     DBK_TRY(target.release, string(index, strings, entry->release));
     DBK_TRY(target.compiler, string(index, strings, entry->compiler));

@@ -309,6 +309,7 @@ void DofImageWriter::add_target(const DofTarget& target, StringTable& strings) {
     entry.typed = target.typed;
     std::copy(target.btf_id.begin(), target.btf_id.end(), std::begin(entry.btf_id));
     entry.main_file = strings.add(target.main_file);
+    entry.target_pid = target.target_pid;
     std::string content;
     append(content, entry);
     add(DBK_DOF_SECT_TARGET, 4, 0, std::move(content), false);

@@ -24,8 +24,10 @@ import prop
 PROBES = ["profile-2ms", "profile-3ms", "profile-5ms", "profile-7ms"]
 TICKS = ["tick-11ms", "tick-17ms", "tick-40ms"]
 # What the machine says where a probe fires; of timestamp enough is in the record.
-NUMBERS = ["pid", "tid + cpu", "arg0 % 1000", "arg1", "uid + timestamp % 7", "(int64_t)(timestamp % 100) - 50", "cpu * 10 + ppid",
+CAPTURED = ["curcpu->cpu_chip + pid", "pid", "tid + cpu", "arg0 % 1000", "arg1", "uid + timestamp % 7", "(int64_t)(timestamp % 100) - 50", "cpu * 10 + ppid",
            "timestamp % 5", "gid ? 1 : cpu", "strlen(execname) + cpu", "arg0 & timestamp"]
+# What each record, or the recording, knows without.
+NUMBERS = [*CAPTURED, "curcpu->cpu_id", "curcpu->cpu_pset - 1", "$target + 1", "pid == $target"]
 STRINGS = ["execname", "strjoin(execname, probename)", "substr(execname, timestamp % 6)", "lltostr(tid + timestamp % 3)", "probename"]
 STACKS = ["stack(2)", "stack()"]
 
@@ -95,7 +97,7 @@ def make_question(rng):
 
 def make_recorder(rng, ticks):
     """Clauses that capture everything a question may ask, in an order and in parts of their own."""
-    everything = [*NUMBERS, *STRINGS, *STACKS, "tid", "timestamp"]
+    everything = [*CAPTURED, *STRINGS, *STACKS, "tid", "timestamp"]
     rng.shuffle(everything)
     cut = rng.randint(0, len(everything))
     for probe in PROBES:
@@ -117,7 +119,7 @@ def check(options, number):
     with tempfile.TemporaryDirectory() as folder:
         pathlib.Path(folder, "recorded.d").write_text(recorded)
         pathlib.Path(folder, "asked.d").write_text(asked)
-        live = prop.run([options.daybreak, "sim", "--cpus", cpus, "--seed", str(number + 1), "--time", "150ms", "-s", "recorded.d",
+        live = prop.run([options.daybreak, "sim", "--target", "611", "--cpus", cpus, "--seed", str(number + 1), "--time", "150ms", "-s", "recorded.d",
                          "-o", "x.dbrk"], folder)
         replay = prop.run([options.daybreak, "replay", "-s", "asked.d", "x.dbrk"], folder)
     if live[2] != replay[2] or live[0] != replay[0]:

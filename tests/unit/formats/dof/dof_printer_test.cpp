@@ -56,7 +56,8 @@ TEST_CASE("an image is printed whole", "[formats][dof]") {
              "DOF version 2, DIF version 2, 8 integer and 8 tuple registers\n",
              "compiled from sample.d by daybreak 0.1.0\n",
              "for 6.1.0-56-amd64 only (uses its types), dialect oracle\n",
-             "BTF ab000000000000000000000000000000\n",
+             "BTF ab000000000000000000000000000000\n"
+             "$target 711\n",
              "  bufsize=1048576\n",
              "  cpu=unset\n",
              "  1 @r\n",

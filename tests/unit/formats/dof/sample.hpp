@@ -74,6 +74,7 @@ inline DofProgram sample_program() {
     target.typed = true;
     target.btf_id[0] = 0xab;
     target.main_file = "sample.d";
+    target.target_pid = 711;
     program.target = target;
     program.aggregation_names = {"r"};
     program.source = "// the text\n";
