@@ -21,6 +21,7 @@ Report render_report(const formats::Recording& recording, const ReportOptions& o
     report.last_boot_ns = session.printed().last_boot_ns;
     report.completeness = completeness_of(recording, options.window);
     report.unnamed = session.unnamed();
+    report.interrupted_after = session.interrupted_after();
     return report;
 }
 

@@ -24,6 +24,7 @@ struct Report {
     uint64_t first_boot_ns = 0, last_boot_ns = 0; ///< of the records in the window
     CompletenessNote completeness;
     UnnamedAddresses unnamed;
+    std::optional<uint64_t> interrupted_after; ///< records; empty: it was not interrupted
 
     /// Returns the exit status for a command: the program's own if it is not 0, else 3 when data
     /// has known losses.

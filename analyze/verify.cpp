@@ -139,9 +139,11 @@ uint64_t count_unlisted(const RingRecording& ring, const formats::SegmentInfo& s
 
 /// Reads the segments of one CPU.
 void count_cpu(RecordCount& count, const formats::Recording& recording, const RingRecording& ring,
-               const CpuInfo& cpu) {
+               const CpuInfo& cpu, const std::function<bool()>& interrupted) {
     bool follows = false; // one whose block cannot be read
     for (const formats::SegmentInfo& segment : cpu.segments) {
+        if (interrupted && interrupted())
+            return;
         bool has_records = segment.bytes.size() > DBK_SEGMENT_DATA_OFFSET;
         if (has_records && !segment.bytes.load().ok()) {
             add_unreadable(count, ring, cpu, segment, std::exchange(follows, true));
@@ -170,11 +172,12 @@ void count_cpu(RecordCount& count, const formats::Recording& recording, const Ri
 
 } // namespace
 
-RecordCount count_records(const formats::Recording& recording) {
+RecordCount count_records(const formats::Recording& recording,
+                          const std::function<bool()>& interrupted) {
     RecordCount count;
     for (const RingRecording& ring : recording.rings)
         for (const CpuInfo& cpu : ring.cpus)
-            count_cpu(count, recording, ring, cpu);
+            count_cpu(count, recording, ring, cpu, interrupted);
     return count;
 }
 

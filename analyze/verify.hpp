@@ -6,6 +6,8 @@
 #include "analyze/completeness.hpp"
 #include "analyze/print/sink.hpp"
 
+#include <functional>
+
 namespace daybreak::analyze {
 
 /// What reading all records one by one found.
@@ -21,7 +23,9 @@ struct RecordCount {
     };
     std::vector<Unreadable> unreadable;
 };
-RecordCount count_records(const formats::Recording& recording);
+/// `interrupted` is asked at each segment, and ends it; may be empty.
+RecordCount count_records(const formats::Recording& recording,
+                          const std::function<bool()>& interrupted = {});
 
 /// What was printed, without keeping it.
 struct OutputDigest {

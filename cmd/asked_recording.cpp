@@ -128,13 +128,12 @@ base::Result<ProgramAnswer> AskedRecording::ask_ring(size_t index, const Program
     analyze::ReplayOptions how;
     how.release = compiled.release;
     how.destructive = true; // the machine is the replay's
-    how.interrupted = [] { return interrupted.load(); };
+    how.interrupted = is_interrupted;
     const uint64_t all = ring.completeness().present;
     if (options.progress)
         how.progress = [&](uint64_t records) { options.progress(records, all); };
     analyze::Replay replay(probes, how);
     DBK_TRY_VOID(replay.run(dof, report));
-    was_interrupted_ |= replay.was_interrupted();
     ProgramAnswer answer;
     answer.aggregations = report.answers();
     answer.aggregates = !compiled.program.aggregation_names.empty();
@@ -186,6 +185,7 @@ ProgramAnswer AskedRecording::stored(const AskOptions& options) const {
     report_options.users = users.get();
     report_options.totals = options.totals;
     report_options.window = window_;
+    report_options.interrupted = is_interrupted;
     analyze::StringSink sink;
     analyze::ReportSession session(report_options, sink);
     session.feed(trace_->recording, analyze::drops_of(trace_->recording));

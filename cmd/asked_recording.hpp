@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// AskedRecording: one recording that several programs are replayed over, for what they give as data.
+// AskedRecording: one recording that several programs are replayed over, for what they give as
+// data.
 #pragma once
 
 #include "analyze/completeness.hpp"
@@ -25,7 +26,7 @@ struct ProgramAnswer {
 
 /// How a program is asked.
 struct AskOptions {
-    bool totals = false; ///< clear() and trunc() do nothing: all that was aggregated
+    bool totals = false;         ///< clear() and trunc() do nothing: all that was aggregated
     bool where_possible = false; ///< clauses that ask what was not recorded are left out
     bool pairs_entries = false;  ///< entries without recorded returns are left out, and said
     std::function<void(uint64_t records, uint64_t all)> progress; ///< may be empty
@@ -43,8 +44,10 @@ public:
     base::Result<void> apply(const WindowOptions& window);
 
     /// Replays a program over the first ring that has all it asks for.
-    /// Errors: invalid, what is wrong or was not recorded; not_found, no ring describes its records.
-    base::Result<ProgramAnswer> ask(const ProgramArguments& program, const AskOptions& options) const;
+    /// Errors: invalid, what is wrong or was not recorded; not_found, no ring describes its
+    /// records.
+    base::Result<ProgramAnswer> ask(const ProgramArguments& program,
+                                    const AskOptions& options) const;
     /// Replays the program that the recording was made with, with the options that it had.
     /// Errors: as of ask(); not_found, its text is not there.
     base::Result<ProgramAnswer> ask_stored(const AskOptions& options) const;
@@ -58,7 +61,6 @@ public:
     analyze::CompletenessNote completeness() const {
         return analyze::completeness_of(trace_->recording, window_);
     }
-    bool was_interrupted() const { return was_interrupted_; }
 
 private:
     AskedRecording() = default;
@@ -68,7 +70,6 @@ private:
 
     std::unique_ptr<formats::Trace> trace_; // where it is: what is in it is referred to
     analyze::TimeWindow window_;
-    mutable bool was_interrupted_ = false;
 };
 
 } // namespace daybreak::cmd

@@ -3,6 +3,7 @@
 // A set of questions for one recording.
 #include "cmd/question_set.hpp"
 
+#include "base/counted.hpp"
 #include "cmd/progress.hpp"
 #include "cmd/terminal.hpp"
 #include "formats/trace/file_reader.hpp"
@@ -29,9 +30,8 @@ std::vector<AskedQuestion> asked_questions(std::span<const analyze::Question> qu
     return asked;
 }
 
-base::Result<std::vector<QuestionResult>> ask_all(const AskedRecording& recording,
-                                                  std::span<const AskedQuestion> questions,
-                                                  AskOptions options) {
+std::vector<QuestionResult> ask_all(const AskedRecording& recording,
+                                    std::span<const AskedQuestion> questions, AskOptions options) {
     std::vector<QuestionResult> results;
     Progress progress("daybreak: replaying", ProgressUnit::records);
     for (const AskedQuestion& question : questions) {
@@ -39,15 +39,20 @@ base::Result<std::vector<QuestionResult>> ask_all(const AskedRecording& recordin
             progress.step(question.name, records, all);
         };
         auto answer = recording.ask(question.program, options);
+        if (is_interrupted())
+            break;
         QuestionResult& result = results.emplace_back();
-        if (recording.was_interrupted() || interrupted.load())
-            return base::errorf(base::ErrorCode::invalid, "interrupted");
         if (answer.ok())
             result.answer = std::move(*answer);
         else
             result.reason = answer.error().message();
     }
     return results;
+}
+
+std::string interrupted_text(size_t answered, size_t questions) {
+    return "interrupted after " + std::to_string(answered) + " of " +
+           base::counted(questions, "question");
 }
 
 std::string boot_name_of(const formats::Trace& trace) {

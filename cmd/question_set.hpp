@@ -28,11 +28,13 @@ struct QuestionResult {
     std::string reason; ///< why there is none
 };
 
-/// Asks a recording all of them, and shows how far that is on a terminal.
-/// Error: invalid, when it was interrupted.
-base::Result<std::vector<QuestionResult>> ask_all(const AskedRecording& recording,
-                                                  std::span<const AskedQuestion> questions,
-                                                  AskOptions options);
+/// Asks a recording all of them, and shows how far that is on a terminal.  When it is interrupted,
+/// the questions that were answered by then have results, and no other.
+std::vector<QuestionResult> ask_all(const AskedRecording& recording,
+                                    std::span<const AskedQuestion> questions, AskOptions options);
+
+/// "interrupted after 3 of 12 questions"
+std::string interrupted_text(size_t answered, size_t questions);
 
 /// Returns how a screen names the boot that was asked; "" when a cut file does not say it.
 std::string boot_name_of(const formats::Trace& trace);

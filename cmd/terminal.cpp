@@ -31,6 +31,10 @@ void on_interrupt(int) {
 
 const std::atomic<bool>& interrupted = interrupt_flag;
 
+bool is_interrupted() {
+    return interrupted.load();
+}
+
 void install_interrupt() {
     struct sigaction action = {};
     action.sa_handler = on_interrupt;

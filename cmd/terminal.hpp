@@ -57,5 +57,7 @@ Exit finish_stdout();
 /// Set by Ctrl-C and SIGTERM once install_interrupt() was called; long work polls it.
 extern const std::atomic<bool>& interrupted;
 void install_interrupt();
+/// The same as a function that long work asks.
+bool is_interrupted();
 
 } // namespace daybreak::cmd

@@ -136,8 +136,8 @@ bool ReportSession::feed(const formats::Recording& recording, std::vector<Drop> 
     RecordMerge merge(recording, merge_options);
     MergedRecord merged;
     for (uint64_t read = 1; merge.next(merged); read++) {
-        if (read % kRecordsAStep == 0 && options_.progress)
-            options_.progress(read + (tallied ? tallied->records() : 0));
+        if (read % kRecordsAStep == 0 && has_to_stop(read + (tallied ? tallied->records() : 0)))
+            break;
         if (!firing_.empty() && !is_same_firing(firing_.back(), merged))
             consume_firing();
         if (firing_.empty())
@@ -147,13 +147,23 @@ bool ReportSession::feed(const formats::Recording& recording, std::vector<Drop> 
     consume_firing();
     merge.put_ends(starts_);
     report_drops(UINT64_MAX);
-    settle_snapshots(horizon_mono_ns);
+    settle_snapshots(interrupted_after_ && last_clock_
+                         ? std::optional(last_clock_->mono_ns(last_ticks_))
+                         : horizon_mono_ns);
     shared_.flush();
     if (last_clock_)
         printed_.last_boot_ns = std::max(printed_.last_boot_ns,
                                          last_clock_->boot_ns(last_clock_->mono_ns(last_ticks_)));
     last_clock_ = nullptr;
     return refers;
+}
+
+bool ReportSession::has_to_stop(uint64_t records) {
+    if (options_.progress)
+        options_.progress(records);
+    if (options_.interrupted && options_.interrupted())
+        interrupted_after_ = records;
+    return interrupted_after_.has_value();
 }
 
 /// Counts what may be counted in any order.  Of a ring that grows nothing is, and of small rings

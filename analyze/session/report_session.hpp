@@ -59,6 +59,8 @@ struct ReportOptions {
     bool grows = false;
     /// Gets how many records were read, now and then; may be empty.
     std::function<void(uint64_t records)> progress;
+    /// Asked as often: the records that follow are not read.  May be empty.
+    std::function<bool()> interrupted;
 };
 
 /// What a session has printed.
@@ -97,6 +99,8 @@ public:
     std::optional<int> exit_status() const { return shared_.exit_status; }
     /// Of the first ring; null before there is one.
     Consumer* consumer() { return rings_.empty() ? nullptr : rings_.front().consumer.get(); }
+    /// How many records were read until options_.interrupted(); empty: it did not say so.
+    std::optional<uint64_t> interrupted_after() const { return interrupted_after_; }
     const UnnamedAddresses& unnamed() const { return names_.unnamed(); }
     /// The options in force, setopt() included, of the first ring; null before there is one.
     const OutputOptions* output_options() const {
@@ -129,6 +133,7 @@ private:
     YieldedEcbs yielded_ecbs() const;
     void note_snapshots();
     MergeOrder order() const;
+    bool has_to_stop(uint64_t records);
     std::unique_ptr<Tally> tally(const formats::Recording& recording, const MergeOptions& options);
     void merge_until(Ring& ring, uint64_t ticks);
     void settle_snapshots(std::optional<uint64_t> horizon_mono_ns);
@@ -143,6 +148,7 @@ private:
     std::deque<Ring> rings_;
     MergeStarts starts_; // of what comes next
     PrintedRecords printed_;
+    std::optional<uint64_t> interrupted_after_;
     bool noted_snapshots_ = false;
     // Of the recording at hand:
     MergeOrder order_ = MergeOrder::arrival;

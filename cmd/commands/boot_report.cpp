@@ -192,10 +192,11 @@ int boot_report(const BootReportArguments& arguments) {
     report.questions = asked_questions(analyze::boot_questions());
     AskOptions options;
     options.totals = arguments.json; // a person gets the first few, a script all
-    auto results = ask_all(*recording, report.questions, options);
-    if (!results.ok())
-        return fail(results.error());
-    report.results = std::move(*results);
+    report.results = ask_all(*recording, report.questions, options);
+    if (report.results.size() < report.questions.size())
+        return fail(
+            base::errorf(base::ErrorCode::invalid, "%s",
+                         interrupted_text(report.results.size(), report.questions.size()).c_str()));
     options.totals = true;
     report.stored = recording->stored(options);
     analyze::CompletenessNote note = recording->completeness();

@@ -53,6 +53,7 @@ struct Side {
     std::vector<std::vector<analyze::Answer>> stored; // by recording
     std::vector<std::set<std::string>> stored_names;
     bool has_losses = false;
+    std::string interrupted; ///< where it was; "": it was not
 };
 
 /// A question with its comparison, or why there is none.
@@ -85,13 +86,18 @@ void put_results(const std::string& path, const AskedRecording& recording,
                  std::vector<QuestionResult> results, bool asks_stored, Side& side) {
     side.has_losses |= complain_of_notes(results, path + ": ");
     side.results.push_back(std::move(results));
-    if (asks_stored) {
+    if (asks_stored && side.interrupted.empty()) {
         AskOptions options;
         options.totals = true;
         ProgramAnswer stored = recording.stored(options);
+        if (is_interrupted()) {
+            side.interrupted = "interrupted when " + path + " was asked what it aggregated itself";
+            side.stored.clear();
+        }
         for (const std::string& note : stored.notes)
             complain(path + ": " + note);
-        side.stored.push_back(std::move(stored.aggregations));
+        if (side.interrupted.empty())
+            side.stored.push_back(std::move(stored.aggregations));
         side.stored_names.push_back(recording.stored_names());
     }
     analyze::CompletenessNote note = recording.completeness();
@@ -131,16 +137,19 @@ std::optional<int> ask_recording(const DiffArguments& arguments, const SideArgum
     AskOptions options;
     options.totals = true;
     auto results = ask_all(*recording, questions, options);
-    if (!results.ok())
-        return fail(results.error());
+    if (results.size() < questions.size()) {
+        side.interrupted = path + ": " + interrupted_text(results.size(), questions.size());
+        if (!side.results.empty() || results.empty())
+            return std::nullopt; // the others are compared without it
+    }
     bool is_own = !questions.empty() && !questions[0].program.source;
-    if (is_own && !results->front().answer)
+    if (is_own && !results.front().answer)
         return fail(errorf(base::ErrorCode::invalid, "%s: %s", path.c_str(),
-                           results->front().reason.c_str()));
-    if (is_own && !results->front().answer->aggregates)
+                           results.front().reason.c_str()));
+    if (is_own && !results.front().answer->aggregates)
         return fail(errorf(base::ErrorCode::invalid,
                            "the program aggregates nothing: diff compares aggregations"));
-    put_results(path, *recording, std::move(*results), !is_own, side);
+    put_results(path, *recording, std::move(results), !is_own, side);
     return std::nullopt;
 }
 
@@ -212,11 +221,10 @@ Section compare_stored(const Side& before, const Side& after,
 std::string side_text(const Side& side) {
     std::string text;
     for (const Recorded& one : side.recordings)
-        text += base::strprintf("%-7s %s, boot %s, %s%s\n", side.name, one.path.c_str(),
-                                one.boot.c_str(),
-                                one.records ? (base::counted(*one.records, "record") + " in ").c_str()
-                                            : "a window of ",
-                                analyze::seconds_text(one.duration_ns).c_str());
+        text += base::strprintf(
+            "%-7s %s, boot %s, %s%s\n", side.name, one.path.c_str(), one.boot.c_str(),
+            one.records ? (base::counted(*one.records, "record") + " in ").c_str() : "a window of ",
+            analyze::seconds_text(one.duration_ns).c_str());
     return text;
 }
 
@@ -224,8 +232,8 @@ void print_sections(const std::vector<Section>& sections, const analyze::DiffLay
     std::string left_out;
     for (const Section& section : sections) {
         if (!section.reason.empty())
-            left_out += base::strprintf("  %-10s %s\n", section.name.c_str(),
-                                        section.reason.c_str());
+            left_out +=
+                base::strprintf("  %-10s %s\n", section.name.c_str(), section.reason.c_str());
         if (!section.reason.empty() && section.answers.empty())
             continue;
         put("\n" + section.name + ": " + section.title + "\n");
@@ -235,7 +243,8 @@ void print_sections(const std::vector<Section>& sections, const analyze::DiffLay
         put(text);
     }
     if (layout.boots_before + layout.boots_after > 2)
-        put("\nBEFORE and AFTER are medians; P is how often chance alone separates two such sets of\n"
+        put("\nBEFORE and AFTER are medians; P is how often chance alone separates two such sets "
+            "of\n"
             "boots as far (Mann and Whitney's test): among 20 keys one has 0.05 by chance.\n");
     if (!left_out.empty())
         put("\nleft out, for what was not recorded:\n" + left_out);
@@ -299,20 +308,40 @@ std::vector<AskedQuestion> questions_of(const DiffArguments& arguments) {
     return {{"program", program.script.empty() ? program.text : program.script, program}};
 }
 
+/// "new.dbrk: interrupted after 3 of 12 questions, 2 more recordings were not asked"
+std::string interruption_of(const Side& before, const Side& after, size_t not_asked) {
+    std::string text = before.interrupted + after.interrupted;
+    if (text.empty())
+        text = "interrupted";
+    return not_asked == 0 ? text
+                          : text + ", " + base::counted(not_asked, "more recording") +
+                                (not_asked == 1 ? " was" : " were") + " not asked";
+}
+
 int diff(const DiffArguments& arguments) {
     install_interrupt();
     std::vector<AskedQuestion> questions = questions_of(arguments);
     Side before{"before"}, after{"after"};
+    size_t not_asked = 0;
     for (auto [given, side] : {std::pair(&arguments.before, &before), {&arguments.after, &after}})
         for (const std::string& path : given->paths)
-            if (auto failed = ask_recording(arguments, *given, path, questions, *side))
+            if (is_interrupted())
+                not_asked++;
+            else if (auto failed = ask_recording(arguments, *given, path, questions, *side))
                 return *failed;
+    if (is_interrupted() && (before.results.empty() || after.results.empty()))
+        return fail(errorf(base::ErrorCode::invalid, "%s: nothing can be compared",
+                           interruption_of(before, after, not_asked).c_str()));
     if (auto same = same_on_both(before, after))
         return fail(*same);
     std::vector<Section> sections;
-    for (size_t i = 0; i < questions.size(); i++)
+    size_t asked = questions.size();
+    for (const Side* side : {&before, &after})
+        for (const auto& results : side->results)
+            asked = std::min(asked, results.size());
+    for (size_t i = 0; i < asked; i++)
         sections.push_back(compare_question(questions[i], i, before, after));
-    if (!before.stored.empty())
+    if (!before.stored.empty() && !after.stored.empty())
         sections.push_back(compare_stored(before, after, sections));
     analyze::DiffLayout layout{before.recordings.size(), after.recordings.size(),
                                arguments.rows_max};
@@ -324,7 +353,9 @@ int diff(const DiffArguments& arguments) {
     }
     if (finish_stdout() != Exit::ok)
         return static_cast<int>(Exit::failed);
-    bool has_losses = before.has_losses || after.has_losses;
+    if (is_interrupted())
+        complain(interruption_of(before, after, not_asked));
+    bool has_losses = before.has_losses || after.has_losses || is_interrupted();
     return static_cast<int>(has_losses ? Exit::losses : Exit::ok);
 }
 
@@ -335,8 +366,8 @@ std::string side_problem(DiffArguments& arguments) {
         before.paths.swap(after.paths);
     if (!after.paths.empty())
         return "";
-    bool is_apart = before.boot != after.boot || before.since != after.since ||
-                    before.until != after.until;
+    bool is_apart =
+        before.boot != after.boot || before.since != after.since || before.until != after.until;
     if (before.paths.empty() || (before.paths.size() == 1 && !is_apart))
         return "diff needs two recordings, or of one two boots (--boot-a, --boot-b) or two windows "
                "(--since-a, --since-b ...)";
@@ -362,15 +393,14 @@ void add_side_options(Command command, char letter, SideArguments& side) {
 void add_diff(Command app, int& status) {
     auto arguments = std::make_shared<DiffArguments>();
     Command command = app.add_subcommand("diff", "Compare two boots, or two sets of boots");
-    command
-        .add_option("FILE", arguments->before.paths,
-                    "A and B: trace files (.dbrk), or folders of one recording each; of sets: "
-                    "A... -- B...");
+    command.add_option("FILE", arguments->before.paths,
+                       "A and B: trace files (.dbrk), or folders of one recording each; of sets: "
+                       "A... -- B...");
     command.add_option("--against", arguments->after.paths, "The same as --: what follows is B")
         .type_name("FILE");
     add_program_text_options(command, arguments->program);
     command.add_flag("--stored", arguments->stored,
-                                     "Compare only what the recorded programs aggregated");
+                     "Compare only what the recorded programs aggregated");
     add_window_options(command, arguments->window);
     add_side_options(command, 'a', arguments->before);
     add_side_options(command, 'b', arguments->after);
@@ -378,12 +408,13 @@ void add_diff(Command app, int& status) {
         .type_name("N")
         .show_default();
     command.add_flag("--json", arguments->json, "As one object of JSON, with all rows");
-    command.footer("\nWithout -s and -n the questions for boots that come with Daybreak are asked,\n"
-                   "and what the recorded programs aggregated is compared.\n"
-                   "\nExample: why is this boot slower?\n"
-                   "  daybreak diff fast.dbrk slow.dbrk\n"
-                   "Example: five boots before an update, five after it\n"
-                   "  daybreak diff old/*.dbrk -- new/*.dbrk");
+    command.footer(
+        "\nWithout -s and -n the questions for boots that come with Daybreak are asked,\n"
+        "and what the recorded programs aggregated is compared.\n"
+        "\nExample: why is this boot slower?\n"
+        "  daybreak diff fast.dbrk slow.dbrk\n"
+        "Example: five boots before an update, five after it\n"
+        "  daybreak diff old/*.dbrk -- new/*.dbrk");
     command.callback([arguments, &status] {
         const ProgramArguments& program = arguments->program;
         std::string problem = side_problem(*arguments);

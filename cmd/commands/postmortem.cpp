@@ -165,10 +165,11 @@ int postmortem(const PostmortemArguments& arguments) {
     options.totals = true;
     options.where_possible = true;
     options.pairs_entries = true;
-    auto results = ask_all(recording, found.questions, options);
-    if (!results.ok())
-        return fail(results.error());
-    found.results = std::move(*results);
+    found.results = ask_all(recording, found.questions, options);
+    if (found.results.size() < found.questions.size())
+        return fail(
+            base::errorf(base::ErrorCode::invalid, "%s",
+                         interrupted_text(found.results.size(), found.questions.size()).c_str()));
     if (arguments.json)
         print_json(found, recording.trace());
     else

@@ -101,6 +101,8 @@ int report(const ReportArguments& arguments) {
     // How many of the records are in a window shows only in the end.
     const uint64_t all = options.window.is_set() ? 0 : trace->recording.records_present();
     options.progress = [&](uint64_t records) { progress.update(records, all); };
+    options.interrupted = is_interrupted;
+    install_interrupt();
     analyze::Report result = analyze::render_report(trace->recording, options, clean);
     progress.clear();
     sink.finish();
@@ -118,16 +120,20 @@ int report(const ReportArguments& arguments) {
         complain_of_unnamed(result.unnamed, traces);
         complain_of_missing(users);
     }
+    if (result.interrupted_after)
+        complain("interrupted after " + base::counted(*result.interrupted_after, "record") +
+                 " of " + std::to_string(trace->recording.records_present()));
     // What the engine counted has no records: that there are none says nothing of it.
     bool has_counts = (probes->is_set() || !arguments.window.cpus.empty()) &&
                       std::ranges::any_of(trace->recording.rings, counts_in_engine);
     bool is_part = note.records_present != 0 || !arguments.window.cpus.empty();
     bool is_damaged = trace->recording.all_findings().any_loss();
-    if (result.records == 0 && is_part && !has_counts && !is_damaged)
+    if (result.records == 0 && is_part && !has_counts && !is_damaged && !result.interrupted_after)
         complain_of_nothing(options.window, *probes, arguments.window.cpus);
     if (finish_stdout() != Exit::ok)
         return static_cast<int>(Exit::failed);
-    return result.status();
+    int status = result.status();
+    return status == 0 && result.interrupted_after ? analyze::kStatusLosses : status;
 }
 
 } // namespace

@@ -8,6 +8,7 @@
 #include "cmd/asked_recording.hpp"
 #include "cmd/commands.hpp"
 #include "cmd/progress.hpp"
+#include "cmd/terminal.hpp"
 #include "cmd/trace_files.hpp"
 #include "cmd/trace_sink.hpp"
 #include "cmd/user_symbols.hpp"
@@ -15,6 +16,7 @@
 #include <algorithm>
 #include <cinttypes>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <thread>
 
@@ -37,10 +39,40 @@ struct Digests {
     std::string why_not;        ///< nothing could be printed; "": it was
 };
 
-Digests digests_of_report(const formats::Trace& trace, Progress& progress, std::string_view step) {
+/// What is under way, and how far it is.
+class Steps {
+public:
+    void begin(std::string name) {
+        name_ = std::move(name);
+        records_ = 0;
+    }
+    void update(uint64_t records, uint64_t all) {
+        records_ = records;
+        all_ = all;
+        progress_.step(name_, records, all);
+    }
+    void clear() { progress_.clear(); }
+    /// "interrupted when reporting again, after 65536 records of 900000"
+    std::string interrupted_text() const {
+        return "interrupted when " + name_ +
+               (records_ == 0
+                    ? ""
+                    : ", after " + counted(records_, "record") + " of " + std::to_string(all_)) +
+               ": what is printed holds, the rest was not verified";
+    }
+
+private:
+    Progress progress_{"", ProgressUnit::records};
+    std::string name_;
+    uint64_t records_ = 0, all_ = 0;
+};
+
+Digests digests_of_report(const formats::Trace& trace, Steps& steps, const char* step) {
     analyze::ReportOptions options;
     const uint64_t all = trace.recording.records_present();
-    options.progress = [&](uint64_t records) { progress.step(step, records, all); };
+    steps.begin(step);
+    options.progress = [&](uint64_t records) { steps.update(records, all); };
+    options.interrupted = is_interrupted;
     options.symbols = &trace.symbols;
     auto users = user_names_of(trace);
     options.users = users.get();
@@ -49,21 +81,15 @@ Digests digests_of_report(const formats::Trace& trace, Progress& progress, std::
     return {sink.all(), sink.text(), ""};
 }
 
-Digests digests_of_replay(const AskedRecording& recording, Progress& progress,
-                          std::string_view step) {
+Digests digests_of_replay(const AskedRecording& recording, Steps& steps, const char* step) {
     analyze::DigestSink sink;
     AskOptions options;
     options.sink = &sink;
-    options.progress = [&](uint64_t records, uint64_t all) { progress.step(step, records, all); };
+    steps.begin(step);
+    options.progress = [&](uint64_t records, uint64_t all) { steps.update(records, all); };
     auto answer = recording.ask_stored(options);
     return {sink.all(), sink.text(), answer.ok() ? "" : answer.error().message()};
 }
-
-/// The same twice, or the text that differs.
-struct Readings {
-    std::string reported, replayed;
-    bool are_same = false; ///< with one thread and with many
-};
 
 /// "281 bytes, CRC-32C 1a2b3c4d, with 1 thread; with 2 the same"
 std::string digests_text(const analyze::OutputDigest& alone, const analyze::OutputDigest& together,
@@ -75,23 +101,51 @@ std::string digests_text(const analyze::OutputDigest& alone, const analyze::Outp
            (alone == together ? "the same" : text(together));
 }
 
-/// Reports and replays both.
-Readings compare(const AskedRecording& alone, const AskedRecording& together, unsigned threads,
-                 Progress& progress) {
-    Readings readings;
-    Digests report = digests_of_report(alone.trace(), progress, "reporting"),
-            report_again = digests_of_report(together.trace(), progress, "reporting again");
-    readings.reported = digests_text(report.all, report_again.all, threads);
-    Digests replay = digests_of_replay(alone, progress, "replaying"),
-            replay_again = digests_of_replay(together, progress, "replaying again");
-    readings.replayed =
-        replay.why_not.empty()
-            ? digests_text(replay.text, replay_again.text, threads) +
-                  (replay.text == report.text ? ", as reported" : ", not as reported")
-            : "not: " + replay.why_not;
+using Lines = std::function<void(const char* label, const std::string& text)>;
+
+/// Reports and replays both, and prints what came of it.  Returns whether both are the same; empty:
+/// it was interrupted.
+std::optional<bool> compare(const AskedRecording& alone, const AskedRecording& together,
+                            unsigned threads, Steps& steps, const Lines& line) {
+    Digests report = digests_of_report(alone.trace(), steps, "reporting");
+    if (is_interrupted())
+        return std::nullopt;
+    Digests report_again = digests_of_report(together.trace(), steps, "reporting again");
+    if (is_interrupted())
+        return std::nullopt;
+    line("reported", digests_text(report.all, report_again.all, threads));
+    Digests replay = digests_of_replay(alone, steps, "replaying");
+    if (is_interrupted())
+        return std::nullopt;
+    Digests replay_again = digests_of_replay(together, steps, "replaying again");
+    if (is_interrupted())
+        return std::nullopt;
+    line("replayed", replay.why_not.empty()
+                         ? digests_text(replay.text, replay_again.text, threads) +
+                               (replay.text == report.text ? ", as reported" : ", not as reported")
+                         : "not: " + replay.why_not);
     // Messages of a replay have addresses of this process in them: "invalid address (0x...)".
-    readings.are_same = report.all == report_again.all && replay.text == replay_again.text;
-    return readings;
+    return report.all == report_again.all && replay.text == replay_again.text;
+}
+
+/// Prints what is missing, found and counted.
+void print_findings(const formats::Recording& recording, const analyze::RecordCount& count,
+                    TerminalSink& sink, const Lines& line) {
+    formats::Findings findings = recording.all_findings();
+    for (const formats::Finding& finding : findings.list())
+        line("found", finding.where + ": " + finding.text +
+                          (formats::finding_is_loss(finding.kind) ? "" : " (no loss)"));
+    if (findings.count() > findings.list().size())
+        line("found", "and " + counted(findings.count() - findings.list().size(), "more finding"));
+    analyze::print_holes(recording, count, sink);
+}
+
+std::string count_text(const analyze::RecordCount& count) {
+    return counted(count.records, "record") + " in " + counted(count.segments, "segment") +
+           (count.miscounted == 0
+                ? ""
+                : "; " + counted(count.miscounted, "segment has", "segments have") +
+                      " not what the index says");
 }
 
 std::string blocks_text(const formats::Trace& trace) {
@@ -125,43 +179,44 @@ int verify(const TraceFiles& files) {
     if (!trace.ok())
         return fail(trace.error());
     TerminalSink sink({});
-    auto line = [&sink](const char* label, const std::string& text) {
+    Steps steps;
+    Lines line = [&](const char* label, const std::string& text) {
+        steps.clear();
         sink.write(base::strprintf("%-10s %s\n", label, text.c_str()));
+        sink.flush();
+    };
+    auto stop = [&steps] {
+        steps.clear();
+        complain(steps.interrupted_text());
+        return finish_stdout() == Exit::ok ? analyze::kStatusLosses
+                                           : static_cast<int>(Exit::failed);
     };
     line("read", blocks_text(*trace));
-    analyze::RecordCount count = analyze::count_records(trace->recording);
-    line("counted", counted(count.records, "record") + " in " + counted(count.segments, "segment") +
-                        (count.miscounted == 0
-                             ? ""
-                             : "; " + counted(count.miscounted, "segment has", "segments have") +
-                                   " not what the index says"));
-    sink.flush();
     const unsigned threads = many_threads.options.jobs;
     if (trace->boots.size() > 1) // the first reading has printed which
         many_threads.options.boot = formats::boot_name(trace->recording.boot_id);
     auto again = read_trace_files(many_threads);
     if (!again.ok())
         return fail(again.error());
+    install_interrupt(); // before this there was nothing to print
+    steps.begin("counting");
+    analyze::RecordCount count = analyze::count_records(trace->recording, is_interrupted);
+    if (is_interrupted())
+        return stop();
+    line("counted", count_text(count));
     AskedRecording alone = AskedRecording::of(std::move(*trace));
-    Progress progress("", ProgressUnit::records);
-    Readings readings = compare(alone, AskedRecording::of(std::move(*again)), threads, progress);
-    progress.clear();
-    line("reported", readings.reported);
-    line("replayed", readings.replayed);
-    const formats::Recording& recording = alone.trace().recording;
-    formats::Findings findings = recording.all_findings();
-    for (const formats::Finding& finding : findings.list())
-        line("found", finding.where + ": " + finding.text +
-                          (formats::finding_is_loss(finding.kind) ? "" : " (no loss)"));
-    if (findings.count() > findings.list().size())
-        line("found", "and " + counted(findings.count() - findings.list().size(), "more finding"));
-    analyze::print_holes(recording, count, sink);
-    analyze::CompletenessNote note = analyze::completeness_of(recording);
+    auto are_same = compare(alone, AskedRecording::of(std::move(*again)), threads, steps, line);
+    steps.clear();
+    print_findings(alone.trace().recording, count, sink, line);
+    sink.flush();
+    if (!are_same)
+        return stop();
+    analyze::CompletenessNote note = analyze::completeness_of(alone.trace().recording);
     sink.write(note.verdict() + "\n");
     sink.flush();
     if (finish_stdout() != Exit::ok)
         return static_cast<int>(Exit::failed);
-    if (!readings.are_same) {
+    if (!*are_same) {
         complain("two readings of the same files differ: a file changed in between, or this is a "
                  "mistake in daybreak");
         return static_cast<int>(Exit::failed);
@@ -176,12 +231,13 @@ void add_verify(Command app, int& status) {
     Command command =
         app.add_subcommand("verify", "Read a trace file to the last record and list all holes");
     add_trace_files(command, *files, true);
-    command.footer("\nReads every block and every record, reports and replays the program twice;\n"
-                   "prints what is missing, with CPU, time, cause and count.  Exit status 3 when\n"
-                   "data was lost.  A replay is \"not as reported\" where what the program printed\n"
-                   "depended on when its consumer looked, as with a rate or a clean-up in between.\n"
-                   "Example: is this copy whole?\n"
-                   "  daybreak verify boot.dbrk");
+    command.footer(
+        "\nReads every block and every record, reports and replays the program twice;\n"
+        "prints what is missing, with CPU, time, cause and count.  Exit status 3 when\n"
+        "data was lost.  A replay is \"not as reported\" where what the program printed\n"
+        "depended on when its consumer looked, as with a rate or a clean-up in between.\n"
+        "Example: is this copy whole?\n"
+        "  daybreak verify boot.dbrk");
     command.callback([files, &status] { status = verify(*files); });
 }
 
