@@ -190,7 +190,7 @@ at_least instructions-that-ran "$(of AT | wc -l)" 15
 
 # refused NAME: why a counter is
 refused() {
-	daybreak dtrace -n "cpc:::$1 { @ = count(); }" 2>&1 | grep -o "$2"
+	daybreak dtrace -en "cpc:::$1 { @ = count(); }" 2>&1 | grep -o "$2"
 }
 equal no-counter "$(refused cycles-all-1000000 'this machine does not count.*')" \
 	"this machine does not count cycles: a virtual machine may have no counters"
