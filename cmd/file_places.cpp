@@ -22,7 +22,7 @@ bool add_file(live::Places& places, const formats::DofProbeName& name, std::stri
         problem = added.error().message();
         return false;
     }
-    problem = places.too_long_count() != 0 ? "a probe's name has at most 127 bytes"
+    problem = places.too_long_count() != 0 ? "a function's name has at most 4095 bytes, a file's 127"
                                            : name.module + " has no such function";
     return places.all().size() > before || places.has(name);
 }

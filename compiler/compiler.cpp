@@ -5,7 +5,7 @@
 #include "compiler/diagnostics/messages/identifiers.hpp"
 #include "compiler/diagnostics/other_tracers.hpp"
 #include "compiler/syntax/print.hpp"
-#include "formats/abi/limits.h"
+#include "formats/abi/names.h"
 #include "formats/dof/dof_writer.hpp"
 #include "formats/dof/options.hpp"
 
@@ -132,10 +132,11 @@ std::string Compilation::hint_for_unmatched(const ProbeDescription& probe) const
 
 bool Compilation::check_probe(const ProbeDescription& probe) {
     for (const std::string* part : {&probe.provider, &probe.module, &probe.function, &probe.name})
-        if (part->size() > DBK_PROBE_NAME_BYTES_MAX) {
+        if (uint32_t most =
+                part == &probe.function ? DBK_PROBE_FUNCTION_BYTES_MAX : DBK_PROBE_NAME_BYTES_MAX;
+            part->size() > most) {
             error(Tag::D_PDESC_INVAL, probe.span,
-                  base::strprintf("a part of the probe description is longer than %u bytes",
-                                  DBK_PROBE_NAME_BYTES_MAX));
+                  base::strprintf("a part of the probe description is longer than %u bytes", most));
             return false;
         }
     if (probe.id && options_.probe_exists && !options_.probe_exists(probe)) {

@@ -37,7 +37,7 @@
 #include "formats/abi/drops.h"
 #include "formats/abi/embed.h"
 #include "formats/abi/faults.h"
-#include "formats/abi/limits.h"
+#include "formats/abi/names.h"
 #include "formats/abi/meta.h"
 #include "formats/abi/segment.h"
 

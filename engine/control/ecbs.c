@@ -101,9 +101,9 @@ static void prepare(struct dbk_ecb *ecb, uint32_t before)
 	ecb->alone = DBK_ALONE_NOT;
 }
 
-static uint8_t length_of(const char *name)
+static uint16_t length_of(const char *name)
 {
-	uint8_t length = 0; /* the host's are checked: at most DBK_PROBE_NAME_BYTES_MAX */
+	uint16_t length = 0; /* the host's are checked: at most DBK_PROBE_FUNCTION_BYTES_MAX */
 
 	while (name[length] != '\0')
 		length++;

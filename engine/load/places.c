@@ -73,7 +73,7 @@ static int load_place(struct dbk_loader *loader, uint32_t strings, const uint8_t
 	} texts[] = {
 		{ &place->provider, offsetof(struct dbk_dof_place, provider), DBK_PROBE_NAME_BYTES_MAX },
 		{ &place->module, offsetof(struct dbk_dof_place, module), DBK_PROBE_NAME_BYTES_MAX },
-		{ &place->function, offsetof(struct dbk_dof_place, function), DBK_PROBE_NAME_BYTES_MAX },
+		{ &place->function, offsetof(struct dbk_dof_place, function), DBK_PROBE_FUNCTION_BYTES_MAX },
 		{ &place->name, offsetof(struct dbk_dof_place, name), DBK_PROBE_NAME_BYTES_MAX },
 		{ &place->path, offsetof(struct dbk_dof_place, path), DBK_PLACE_PATH_BYTES_MAX },
 		{ &operands, offsetof(struct dbk_dof_place, operands), DBK_PLACE_PATH_BYTES_MAX },
@@ -105,7 +105,7 @@ int dbk_places_load(struct dbk_loader *loader)
 	struct dbk_program *program = loader->program;
 	struct dof_section section;
 	uint32_t index, strings;
-	uint64_t i, count;
+	uint64_t i, count, bytes = 0;
 	int error = find_one(loader, DBK_DOF_SECT_PLACES, &index);
 
 	if (error != 0 || index == DOF_SECIDX_NONE)
@@ -124,11 +124,18 @@ int dbk_places_load(struct dbk_loader *loader)
 				  count, DBK_PLACES_MAX);
 	error = dbk_loader_alloc(loader, (count + 1) * sizeof(*program->places),
 				 (void **)&program->places);
-	for (i = 0; i < count && error == 0; i++)
+	for (i = 0; i < count && error == 0; i++) {
 		error = load_place(loader, strings,
 				   loader->dof.image + section.offset +
 					   i * sizeof(struct dbk_dof_place),
 				   &program->places[i]);
+		if (error == 0)
+			bytes += strlen(program->places[i].function);
+		if (bytes > DBK_PLACES_FUNCTION_BYTES_MAX)
+			error = dbk_refuse(loader->reason, -E2BIG,
+					   "functions' names of places have more than %u bytes",
+					   DBK_PLACES_FUNCTION_BYTES_MAX);
+	}
 	program->place_count = (uint32_t)count;
 	return error;
 }

@@ -271,29 +271,31 @@ static uint16_t length_of(const char *name)
 
 static int add_probe(struct dbk_consumer *consumer, const struct dbk_probe *probe)
 {
-	struct {
-		struct dbk_meta_probe header;
-		char names[4 * DBK_PROBE_NAME_BYTES_MAX + 8];
-	} entry;
-	char *to = entry.names;
+	const char *names[] = { probe->provider, probe->module, probe->function, probe->name };
+	uint16_t lengths[4];
+	uint32_t bytes = sizeof(struct dbk_meta_probe), i;
+	struct dbk_meta_probe *entry;
+	char *to;
+	int error;
 
-	memset(&entry, 0, sizeof(entry));
-	entry.header.probe_id = probe->id;
-	entry.header.provider_bytes = length_of(probe->provider);
-	entry.header.module_bytes = length_of(probe->module);
-	entry.header.function_bytes = length_of(probe->function);
-	entry.header.name_bytes = length_of(probe->name);
-	memcpy(to, probe->provider, entry.header.provider_bytes);
-	to += entry.header.provider_bytes;
-	memcpy(to, probe->module, entry.header.module_bytes);
-	to += entry.header.module_bytes;
-	memcpy(to, probe->function, entry.header.function_bytes);
-	to += entry.header.function_bytes;
-	memcpy(to, probe->name, entry.header.name_bytes);
-	to += entry.header.name_bytes;
-	entry.header.entry_bytes = (uint32_t)DBK_ROUND_UP(to - (char *)&entry, 8);
-	return append(consumer, DBK_META_PROBES, &consumer->probes_block, &consumer->probes_blocks,
-		      &entry, entry.header.entry_bytes);
+	for (i = 0; i < 4; i++)
+		bytes += lengths[i] = length_of(names[i]);
+	bytes = (uint32_t)DBK_ROUND_UP(bytes, 8);
+	entry = dbk_host_alloc(bytes);
+	if (entry == NULL)
+		return -ENOMEM;
+	entry->entry_bytes = bytes;
+	entry->probe_id = probe->id;
+	entry->provider_bytes = lengths[0];
+	entry->module_bytes = lengths[1];
+	entry->function_bytes = lengths[2];
+	entry->name_bytes = lengths[3];
+	for (i = 0, to = (char *)(entry + 1); i < 4; to += lengths[i++])
+		memcpy(to, names[i], lengths[i]);
+	error = append(consumer, DBK_META_PROBES, &consumer->probes_block, &consumer->probes_blocks,
+		       entry, bytes);
+	dbk_host_free(entry);
+	return error;
 }
 
 static int add_ecb(struct dbk_consumer *consumer, const struct dbk_ecb *ecb)

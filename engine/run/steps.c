@@ -139,15 +139,13 @@ __probe_ctx static bool store_execname(struct run *run, const struct dbk_step *s
 __probe_ctx static bool store_name(struct run *run, const struct dbk_step *step)
 {
 	struct build *build = run->build;
-	uint32_t most = DBK_PROBE_NAME_BYTES_MAX + 1, length, at;
+	uint32_t length, at;
 	const char *name = dbk_name(run->cpu, step->expr.operand, &length);
 	char *to;
 
-	if (most > step->bytes)
-		most = step->bytes;
-	if (length >= most)
-		length = most - 1;
-	if (!want(run, build, (uint32_t)DBK_ROUND_UP(most, 8)))
+	if (length >= step->bytes)
+		length = step->bytes - 1;
+	if (!want(run, build, (uint32_t)DBK_ROUND_UP(length + 1, 8)))
 		return false;
 	at = build->used;
 	to = (char *)build->base + at;

@@ -83,7 +83,7 @@ struct dbk_ecb {
 	struct dbk_consumer *consumer; /* [C] */
 	/* ---- */
 	struct dbk_probe *probe;       /* [C] */
-	uint8_t name_bytes[4];	       /* [C] of its provider, module, function, name */
+	uint16_t name_bytes[4];	       /* [C] of its provider, module, function, name */
 	struct dbk_ecb *sibling;       /* [L] of the consumer, newest first */
 	struct dbk_ecb **sibling_link; /* [L] what points here */
 };

@@ -4,7 +4,7 @@
 #include "live/process/places.hpp"
 
 #include "engine/sim/bare_host.hpp"
-#include "formats/abi/limits.h"
+#include "formats/abi/names.h"
 
 #include <algorithm>
 #include <charconv>
@@ -65,7 +65,8 @@ bool is_of_marks(const std::string& provider) {
 void Places::add(formats::DofPlace place) {
     const formats::DofProbeName& probe = place.probe;
     for (const std::string* part : {&probe.provider, &probe.module, &probe.function, &probe.name})
-        if (part->size() > DBK_PROBE_NAME_BYTES_MAX) {
+        if (part->size() >
+            (part == &probe.function ? DBK_PROBE_FUNCTION_BYTES_MAX : DBK_PROBE_NAME_BYTES_MAX)) {
             too_long_.insert(*part);
             return;
         }

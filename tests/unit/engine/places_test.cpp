@@ -87,8 +87,10 @@ TEST_CASE("the places of a program are read as they were written", "[engine][dof
 TEST_CASE("a place that cannot be is refused", "[engine][dof][hostile]") {
     Texts texts;
     const dbk_dof_place good = a_place(texts);
-    const uint32_t long_name = texts.add(std::string(DBK_PROBE_NAME_BYTES_MAX + 1, 'x')),
-                   name_max = long_name + 1;
+    const uint32_t long_function = texts.add(std::string(DBK_PROBE_FUNCTION_BYTES_MAX + 1, 'x')),
+                   function_max = long_function + 1,
+                   long_name =
+                       long_function + DBK_PROBE_FUNCTION_BYTES_MAX - DBK_PROBE_NAME_BYTES_MAX;
     const uint32_t long_path = texts.add("/" + std::string(DBK_PLACE_PATH_BYTES_MAX, 'x'));
     CHECK(refusal(good, texts).empty());
     dbk_dof_place place = good;
@@ -100,10 +102,15 @@ TEST_CASE("a place that cannot be is refused", "[engine][dof][hostile]") {
     place.path = long_path;
     says(refusal(place, texts), "a place's text has more than 4095 bytes");
     place = good;
-    place.function = name_max;
+    place.module = long_name + 1;
     CHECK(refusal(place, texts).empty());
-    place.function = long_name;
+    place.module = long_name;
     says(refusal(place, texts), "a place's text has more than 127 bytes");
+    place = good;
+    place.function = function_max;
+    CHECK(refusal(place, texts).empty());
+    place.function = long_function;
+    says(refusal(place, texts), "a place's text has more than 4095 bytes");
     place.function = static_cast<uint32_t>(texts.bytes.size());
     says(refusal(place, texts), "a place's text is not a string");
     for (uint64_t dbk_dof_place::*offset :
@@ -117,6 +124,20 @@ TEST_CASE("a place that cannot be is refused", "[engine][dof][hostile]") {
     place = good;
     place.build_id_bytes = DBK_PLACE_BUILD_ID_MAX + 1;
     says(refusal(place, texts), "a build id of 21 bytes, at most 20");
+}
+
+TEST_CASE("the names of a program's places have a bound together", "[engine][dof][hostile]") {
+    Texts texts;
+    dbk_dof_place place = a_place(texts);
+    place.function = texts.add(std::string(DBK_PROBE_FUNCTION_BYTES_MAX, 'x'));
+    std::vector<dbk_dof_place> places(DBK_PLACES_FUNCTION_BYTES_MAX / DBK_PROBE_FUNCTION_BYTES_MAX,
+                                      place);
+    Loaded loaded = load_places(places, texts);
+    CHECK(loaded.error == 0);
+    dbk_program_destroy(loaded.program);
+    places.push_back(place);
+    says(load_places(places, texts).reason,
+         "functions' names of places have more than 16777216 bytes");
 }
 
 TEST_CASE("an instruction lies within 1 MiB of its function's beginning",

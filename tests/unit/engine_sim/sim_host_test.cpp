@@ -91,10 +91,13 @@ TEST_CASE("probes come and go, and keep their names readable", "[sim][host]") {
     CHECK(host->kernel_memory().load_string(name, address, sizeof(name)) == 4);
     CHECK_FALSE(
         host->add_probe({std::string(DBK_PROBE_NAME_BYTES_MAX + 1, 'x'), "", "", "y"}, 0).ok());
+    CHECK_FALSE(
+        host->add_probe({"", "", std::string(DBK_PROBE_FUNCTION_BYTES_MAX + 1, 'x'), "y"}, 0).ok());
+    CHECK(host->add_probe({"", "", std::string(DBK_PROBE_FUNCTION_BYTES_MAX, 'x'), "y"}, 0).ok());
     CHECK(host->add_probe({std::string(DBK_PROBE_NAME_BYTES_MAX, 'x'), "", "", "y"}, 0).ok());
     host->remove_probe(*probe);
     CHECK(host->kernel_memory().load_string(name, address, sizeof(name)) == -1);
-    CHECK(dbk_engine_probe_count(host->engine()) == 4);
+    CHECK(dbk_engine_probe_count(host->engine()) == 5);
 }
 
 TEST_CASE("the simulated kernel's stacks have symbols", "[sim][kernel]") {

@@ -37,6 +37,19 @@ while grep -qx "$(printf %x $inside)" /share/in/begins; do inside=$((inside + 1)
 refuses inside-of-an-instruction "has no instruction that begins there" dtrace -qn "pid\$target:target:work:$(printf %x $inside) {}" -c 'target forks 1'
 refuses after-the-end "entry, return, and its offsets" dtrace -qn 'pid$target:target:work:fff {}' -c 'target forks 1'
 
+# Names of C++: listed, traced, recorded and reported whole; and one that is too long even for that.
+name=$(cat /share/in/long-name)
+at_least long-name "${#name}" 300
+equal long-listed "$(dtrace -ln "pid\$target:long:$name:" -c long 2>/dev/null | awk 'NR > 1 { print $(NF - 1), $NF }' | sort | tr '\n' ' ')" "$name entry $name return "
+equal long "$(traced -x strsize=1k -n "pid\$target:long:*called_with*:entry { printf(\"%s %d;\", probefunc, arg0); }" -c long)" "$name 1;$name 2;$name 3;"
+holds long-compiles daybreak compile -n "pid*:/bin/long:$name:return { trace(arg1); @[probefunc, probename] = sum(arg1); }" -x bufpolicy=ring -x strsize=1k -o long.dof
+holds long-starts daybreak start --dof long.dof --name long
+holds long-runs long
+holds long-stops daybreak stop long -o long.dbrk
+equal long-reported "$(daybreak report long.dbrk | awk -v at="$name:return" '$3 == at { print $4 } NF == 3 && $2 == "return" { print $1, $2, $3 }' | tr '\n' ' ')" "1 2 3 $name return 6 "
+equal long-replayed "$(daybreak replay -qn "pid::$name:return { printf(\"%s %d;\", probefunc, arg1); }" -x strsize=1k long.dbrk 2>&1)" "$name 1;$name 2;$name 3;"
+refuses too-long "longer than 4095 bytes" dtrace -qn "pid\$target:long:$(printf %4096s | tr ' ' x):entry {}" -c long
+
 # Marks: Python fires them only while the count of its tracers is not 0.
 cat >calls.py <<'END'
 def inner(n):
