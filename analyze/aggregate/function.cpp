@@ -34,12 +34,6 @@ struct Linear {
         : base(DTRACE_LQUANTIZE_BASE(argument)), step(DTRACE_LQUANTIZE_STEP(argument)),
           levels(DTRACE_LQUANTIZE_LEVELS(argument)) {}
     int64_t limit() const { return base + levels * step; }
-    /// Counted from 0 after the argument: 0 is below the base, levels + 1 above the limit.
-    size_t bin(int32_t value) const {
-        if (value < base)
-            return 0;
-        return static_cast<size_t>(std::min((value - base) / step, levels) + 1);
-    }
     /// What a bin counts as when distributions are compared.
     int64_t weight(size_t bin) const {
         if (bin == 0)
@@ -73,7 +67,8 @@ Weighed weigh(const AggregationFunction& function, std::span<const uint64_t> cel
         Linear linear(function.argument);
         for (size_t i = 1; i < cells.size(); i++)
             add(cells[i], static_cast<long double>(linear.weight(i - 1)));
-        result.at_zero = static_cast<int64_t>(cells[linear.bin(0) + 1]);
+        result.at_zero =
+            static_cast<int64_t>(cells[dbk_lquantize_bucket(function.argument, 0) + 1]);
     } else if (auto shape = LogLinear::parse(function.argument)) {
         size_t centre = shape->centre();
         for (size_t distance = 1; distance <= centre; distance++) {
@@ -92,15 +87,6 @@ int64_t quantize_bucket_value(size_t bucket) {
     if (bucket < DTRACE_QUANTIZE_ZERO)
         return -(int64_t{1} << (DTRACE_QUANTIZE_ZERO - 1 - bucket));
     return bucket == DTRACE_QUANTIZE_ZERO ? 0 : int64_t{1} << (bucket - DTRACE_QUANTIZE_ZERO - 1);
-}
-
-size_t quantize_bucket(int64_t value) {
-    if (value == 0)
-        return DTRACE_QUANTIZE_ZERO;
-    auto log2 = static_cast<size_t>(std::bit_width(magnitude(value))) - 1;
-    if (value > 0)
-        return DTRACE_QUANTIZE_ZERO + 1 + log2;
-    return DTRACE_QUANTIZE_ZERO - 1 - std::min<size_t>(log2, DTRACE_QUANTIZE_ZERO - 1);
 }
 
 std::optional<size_t> AggregationFunction::cell_count() const {
@@ -126,60 +112,6 @@ std::optional<size_t> AggregationFunction::cell_count() const {
         return std::nullopt;
     default:
         return std::nullopt;
-    }
-}
-
-void AggregationFunction::init(std::span<uint64_t> cells) const {
-    std::fill(cells.begin(), cells.end(), 0);
-    if (kind == DTRACEAGG_MIN)
-        cells[0] = INT64_MAX;
-    else if (kind == DTRACEAGG_MAX)
-        cells[0] = static_cast<uint64_t>(INT64_MIN);
-    else if (kind == DTRACEAGG_LQUANTIZE || kind == DTRACEAGG_LLQUANTIZE)
-        cells[0] = argument;
-}
-
-void AggregationFunction::update(std::span<uint64_t> cells, int64_t value,
-                                 int64_t increment) const {
-    auto bits = static_cast<uint64_t>(value), weight = static_cast<uint64_t>(increment);
-    switch (kind) {
-    case DTRACEAGG_COUNT:
-        cells[0]++;
-        break;
-    case DTRACEAGG_SUM:
-        cells[0] += bits;
-        break;
-    case DTRACEAGG_MIN:
-        cells[0] = static_cast<uint64_t>(std::min(static_cast<int64_t>(cells[0]), value));
-        break;
-    case DTRACEAGG_MAX:
-        cells[0] = static_cast<uint64_t>(std::max(static_cast<int64_t>(cells[0]), value));
-        break;
-    case DTRACEAGG_AVG:
-        cells[0]++;
-        cells[1] += bits;
-        break;
-    case DTRACEAGG_STDDEV: {
-        U128 square = U128{magnitude(value)} * magnitude(value);
-        U128 sum = (U128{cells[3]} << 64 | cells[2]) + square;
-        cells[0]++;
-        cells[1] += bits;
-        cells[2] = static_cast<uint64_t>(sum);
-        cells[3] = static_cast<uint64_t>(sum >> 64);
-        break;
-    }
-    case DTRACEAGG_QUANTIZE:
-        cells[quantize_bucket(value)] += weight;
-        break;
-    case DTRACEAGG_LQUANTIZE:
-        cells[Linear(argument).bin(static_cast<int32_t>(value)) + 1] += weight;
-        break;
-    case DTRACEAGG_LLQUANTIZE:
-        if (auto shape = LogLinear::parse(argument))
-            cells[shape->bin(value) + 1] += weight;
-        break;
-    default:
-        break;
     }
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Aggregating functions: what count() to llquantize() do to their cells.
+// Aggregating functions: what count() to llquantize() do to their cells, as the engine does it.
 //
 // The cells are those of an aggregation buffer, 64 bits each, so that values counted by the engine
 // and values replayed from records meet in the same form:
@@ -13,6 +13,7 @@
 //     llquantize          [argument, below, ranges ..., around zero, ranges ..., above]
 #pragma once
 
+#include "engine/shared/cells.h"
 #include "formats/abi/dof.h"
 
 #include <cstddef>
@@ -39,8 +40,6 @@ struct LogLinear {
     /// Cells after the argument; the one around zero is at bins_per_side() + 1.
     size_t bins() const { return 2 * bins_per_side() + 3; }
     size_t centre() const { return bins_per_side() + 1; }
-    /// Returns the bin of a value, counted from 0 after the argument.
-    size_t bin(int64_t value) const;
     /// Returns the bound nearest to zero of the bin that lies `distance` from the centre, at least
     /// 1; of the outermost, where the ranges end.
     unsigned __int128 bound(size_t distance) const;
@@ -50,8 +49,6 @@ struct LogLinear {
 
 /// The value at which quantize()'s bucket begins (negative ones: ends).
 int64_t quantize_bucket_value(size_t bucket);
-/// Returns the bucket of a value.
-size_t quantize_bucket(int64_t value);
 
 /// One aggregating function with its parameters.
 struct AggregationFunction {
@@ -66,8 +63,12 @@ struct AggregationFunction {
     bool is_distribution() const { return kind >= DTRACEAGG_QUANTIZE; }
 
     /// Cells must have cell_count() elements in all of these.
-    void init(std::span<uint64_t> cells) const;
-    void update(std::span<uint64_t> cells, int64_t value, int64_t increment) const;
+    void init(std::span<uint64_t> cells) const {
+        dbk_cells_init(cells.data(), static_cast<uint32_t>(cells.size()), kind, argument);
+    }
+    void update(std::span<uint64_t> cells, int64_t value, int64_t increment) const {
+        dbk_cells_add(cells.data(), kind, argument, value, increment);
+    }
     /// Adds what another CPU or snapshot counted; min and max pick.
     void merge(std::span<uint64_t> into, std::span<const uint64_t> from) const;
 };

@@ -37,24 +37,6 @@ std::optional<LogLinear> LogLinear::parse(uint64_t argument) {
     return shape;
 }
 
-size_t LogLinear::bin(int64_t value) const {
-    uint64_t size = value < 0 ? 0 - static_cast<uint64_t>(value) : static_cast<uint64_t>(value);
-    U128 floor = power(factor, low);
-    if (size < floor)
-        return centre();
-    U128 ceiling = floor * factor;
-    uint32_t range = low;
-    for (; range < high && size >= ceiling; range++)
-        ceiling *= factor;
-    size_t distance = bins_per_side() + 1;
-    if (size < ceiling) {
-        auto step = static_cast<size_t>(U128{size} * steps / ceiling);
-        distance =
-            1 + (range - low) * bins_per_range() + (step - std::min<size_t>(step, steps / factor));
-    }
-    return value < 0 ? centre() - distance : centre() + distance;
-}
-
 U128 LogLinear::bound(size_t distance) const {
     size_t range = (distance - 1) / bins_per_range(), bin = (distance - 1) % bins_per_range();
     auto exponent = static_cast<uint32_t>(low + range);

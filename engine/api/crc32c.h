@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * crc32c.h - CRC-32C: what seals segments, metadata and headers of banks
+ * crc32c.h - CRC-32C: what seals segments, metadata, headers of banks and blocks of traces
  *
- * The same as base::crc32c() in user space.
+ * User space calls it as base::crc32c().
  */
 #ifndef DBK_ENGINE_CRC32C_H
 #define DBK_ENGINE_CRC32C_H
@@ -21,6 +21,9 @@ extern "C" {
  * Context: Any, probe context and a panic included.
  */
 uint32_t dbk_crc32c(uint32_t crc, const void *data, uint64_t bytes);
+
+/** dbk_crc32c_portable() - the same without the processor's instruction */
+uint32_t dbk_crc32c_portable(uint32_t crc, const void *data, uint64_t bytes);
 
 #ifdef __cplusplus
 }

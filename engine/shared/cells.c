@@ -2,9 +2,8 @@
 /*
  * cells.c - what count() to llquantize() do to their cells
  *
- * Probe context.  The same arithmetic as the analyzer's: a test holds that
- * both make the same cells of the same values.  No division of 128 bits: what
- * would need one is found by trying.
+ * Probe context, and the analyzer.  No division of 128 bits: what would need
+ * one is found by trying.
  */
 #include "engine/shared/cells.h"
 
@@ -43,8 +42,7 @@ __probe_ctx static uint32_t quantize_bucket(int64_t value)
 	return log2 < DTRACE_QUANTIZE_ZERO - 1 ? DTRACE_QUANTIZE_ZERO - 1 - log2 : 0;
 }
 
-/* Counted after the argument: below, the levels, above. */
-__probe_ctx static uint32_t lquantize_bucket(uint64_t arg, int32_t value)
+__probe_ctx uint32_t dbk_lquantize_bucket(uint64_t arg, int32_t value)
 {
 	int64_t base = DTRACE_LQUANTIZE_BASE(arg);
 	uint32_t levels = DTRACE_LQUANTIZE_LEVELS(arg), level;
@@ -125,7 +123,7 @@ __probe_ctx void dbk_cells_add(uint64_t *cells, uint32_t kind, uint64_t arg, int
 		if (value > (int64_t)cells[0])
 			cells[0] = (uint64_t)value;
 	} else if (kind == DTRACEAGG_LQUANTIZE) {
-		cells[1 + lquantize_bucket(arg, (int32_t)value)] += (uint64_t)increment;
+		cells[1 + dbk_lquantize_bucket(arg, (int32_t)value)] += (uint64_t)increment;
 	} else if (kind == DTRACEAGG_LLQUANTIZE) {
 		add_llquantize(cells, arg, value, increment);
 	} else {

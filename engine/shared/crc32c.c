@@ -4,6 +4,12 @@
  *
  * With SSE4.2's instruction, eight bytes a step, where the CPU has it; it works on
  * general registers, so it may be used in the kernel.  Else a byte a step by table.
+ *
+ * The instruction takes three cycles, and a new one may begin in each of them: long pieces are
+ * read in three lanes.  Over GF(2) the state after bytes is a sum, so lanes are put together:
+ *
+ *	state(A B, s) = zeros(state(A, s)) ^ state(B, 0)    zeros(): the state after as many zeros
+ *							    as B has bytes; linear, so bit by bit
  */
 #include "engine/api/crc32c.h"
 
@@ -73,18 +79,59 @@ __probe_ctx static bool has_instruction(void)
 	return known == 1;
 }
 
+#define LANE_BYTES 2048u
+
+/* What LANE_BYTES zeros make of each bit of a state: the test has them by shifting. */
+static const uint32_t lane_zeros[32] = {
+	0xf7506984, 0xeb4ca5f9, 0xd3753d03, 0xa3060cf7, 0x43e06f1f, 0x87c0de3e, 0x0a6dca8d,
+	0x14db951a, 0x29b72a34, 0x536e5468, 0xa6dca8d0, 0x48552751, 0x90aa4ea2, 0x24b8ebb5,
+	0x4971d76a, 0x92e3aed4, 0x202b2b59, 0x405656b2, 0x80acad64, 0x04b52c39, 0x096a5872,
+	0x12d4b0e4, 0x25a961c8, 0x4b52c390, 0x96a58720, 0x28a778b1, 0x514ef162, 0xa29de2c4,
+	0x40d7b379, 0x81af66f2, 0x06b2bb15, 0x0d65762a,
+};
+
+__probe_ctx static uint64_t after_lane_of_zeros(uint64_t state)
+{
+	uint32_t after = 0, bit;
+
+	for (bit = 0; bit < 32; bit++)
+		after ^= lane_zeros[bit] & (0u - (uint32_t)(state >> bit & 1));
+	return after;
+}
+
+/* A word of each lane, which is LANE_BYTES after the one before. */
+#define STEP(offset)                                                                               \
+	"crc32q " offset "(%3), %0\n\t"                                                            \
+	"crc32q 2048+" offset "(%3), %1\n\t"                                                       \
+	"crc32q 4096+" offset "(%3), %2\n\t"
+
+typedef uint8_t lanes[3 * LANE_BYTES];
+
 __probe_ctx static uint32_t by_instruction(uint32_t crc, const uint8_t *bytes, uint64_t count)
 {
-	uint64_t wide = crc, word;
+	uint64_t state = crc, second, third, word;
+	uint32_t i;
 
-	for (; count >= 8; count -= 8, bytes += 8) {
-		memcpy(&word, bytes, 8);
-		__asm__("crc32q %1, %0" : "+r"(wide) : "rm"(word));
+	for (; count >= 3 * LANE_BYTES; count -= 3 * LANE_BYTES, bytes += 3 * LANE_BYTES) {
+		for (i = 0, second = 0, third = 0; i < LANE_BYTES; i += 32)
+			__asm__(STEP("0") STEP("8") STEP("16") STEP("24")
+				: "+&r"(state), "+&r"(second), "+&r"(third)
+				: "r"(bytes + i), "m"(*(const lanes *)bytes));
+		state = after_lane_of_zeros(after_lane_of_zeros(state) ^ second) ^ third;
 	}
-	return by_table((uint32_t)wide, bytes, count);
+	for (; count >= 8; count -= 8, bytes += 8) {
+		__builtin_memcpy(&word, bytes, 8);
+		__asm__("crc32q %1, %0" : "+r"(state) : "rm"(word));
+	}
+	return by_table((uint32_t)state, bytes, count);
 }
 
 #endif
+
+__probe_ctx uint32_t dbk_crc32c_portable(uint32_t crc, const void *data, uint64_t bytes)
+{
+	return ~by_table(~crc, data, bytes);
+}
 
 __probe_ctx uint32_t dbk_crc32c(uint32_t crc, const void *data, uint64_t bytes)
 {
@@ -92,5 +139,5 @@ __probe_ctx uint32_t dbk_crc32c(uint32_t crc, const void *data, uint64_t bytes)
 	if (has_instruction())
 		return ~by_instruction(~crc, data, bytes);
 #endif
-	return ~by_table(~crc, data, bytes);
+	return dbk_crc32c_portable(crc, data, bytes);
 }

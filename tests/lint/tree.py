@@ -38,10 +38,11 @@ NAMED_SOURCES = {"CMakeLists.txt", "Kbuild", "Makefile", "quickstart", "run-test
 # meant by the folder around it, but for formats/abi.
 ARROWS = {
     "formats/abi": [],
-    "base": [],
+    "base": ["engine/api"],
     "formats": ["base", "formats/abi"],
     "engine/api": ["formats/abi"],
-    "engine": ["engine/api", "formats/abi"],
+    "engine/shared": ["engine/api", "formats/abi"],
+    "engine": ["engine/api", "engine/shared", "formats/abi"],
     "live": ["base", "formats"],
     "analyze/replay": ["base", "formats", "analyze", "live", "engine/sim"],
     "live/process": ["base", "formats", "analyze", "engine/sim"],
@@ -51,7 +52,7 @@ ARROWS = {
     "kmod": ["engine/api", "formats/abi"],
     "compiler": ["base", "formats/dof", "formats/kallsyms", "formats/abi"],
     "recorder": ["base", "formats", "live"],
-    "analyze": ["base", "formats"],
+    "analyze": ["base", "formats", "engine/shared"],
     "cmd": ["base", "formats", "live", "live/process", "live/session", "engine/sim", "engine/translate", "compiler", "recorder", "analyze",
             "analyze/replay", "bootloader-hooks/install"],
     "bootloader-hooks": ["formats/abi"],

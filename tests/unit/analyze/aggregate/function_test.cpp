@@ -3,6 +3,7 @@
 // Aggregating functions against their definitions.
 #include "analyze/aggregate/function.hpp"
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <random>
 #include <vector>
@@ -42,7 +43,7 @@ TEST_CASE("quantize puts a value into the bucket its definition names", "[analyz
             for (size_t i = DTRACE_QUANTIZE_ZERO; i-- > 0;)
                 expected = value <= quantize_bucket_value(i) ? i : expected;
         INFO(value);
-        CHECK(quantize_bucket(value) == expected);
+        CHECK(counted({DTRACEAGG_QUANTIZE, 0}, {value})[expected] == 1);
     }
 }
 
@@ -88,7 +89,8 @@ TEST_CASE("llquantize finds the bin whose bounds hold the value", "[analyze][agg
         std::mt19937_64 random(argument);
         for (int i = 0; i < 2000; i++) {
             int64_t value = static_cast<int64_t>(random()) >> (random() % 64);
-            auto bin = static_cast<int64_t>(shape.bin(value));
+            auto cells = counted({DTRACEAGG_LLQUANTIZE, argument}, {value});
+            auto bin = std::find(cells.begin() + 1, cells.end(), 1u) - cells.begin() - 1;
             auto size = value < 0 ? 0 - static_cast<uint64_t>(value) : static_cast<uint64_t>(value);
             int64_t from_centre = bin - static_cast<int64_t>(shape.centre());
             INFO("argument " << argument << " value " << value << " bin " << from_centre);
@@ -106,8 +108,8 @@ TEST_CASE("llquantize finds the bin whose bounds hold the value", "[analyze][agg
             if (next <= shape.bins_per_side() + 1)
                 CHECK(size < shape.bound(next));
         }
-        CHECK(shape.bin(INT64_MIN) < shape.bins());
-        CHECK(shape.bin(INT64_MAX) < shape.bins());
+        auto ends = counted({DTRACEAGG_LLQUANTIZE, argument}, {INT64_MIN, INT64_MAX});
+        CHECK(std::count(ends.begin() + 1, ends.end(), 1u) == 2);
     }
     CHECK(!LogLinear::parse(log_linear(1, 0, 3, 5)));
     CHECK(!LogLinear::parse(log_linear(10, 4, 3, 5)));

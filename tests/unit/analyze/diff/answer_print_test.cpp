@@ -53,9 +53,8 @@ TEST_CASE("a key that is an empty string is not no key", "[analyze][diff]") {
 TEST_CASE("a distribution is a line with its middle and its end", "[analyze][diff]") {
     Answer made{"@q", {DTRACEAGG_QUANTIZE, 0}, {}};
     std::vector<uint64_t> cells(DTRACE_QUANTIZE_CELLS);
-    cells[quantize_bucket(4)] = 60;
-    cells[quantize_bucket(64)] = 39;
-    cells[quantize_bucket(1024)] = 1;
+    for (auto [value, count] : {std::pair(4, 60), std::pair(64, 39), std::pair(1024, 1)})
+        made.function.update(cells, value, count);
     made.rows.push_back({{"d"}, "[\"d\"]", cells, 1});
     CHECK(printed(made, 9) == "        100  d: half up to bucket 4, 99 % up to bucket 64\n");
     std::string json;

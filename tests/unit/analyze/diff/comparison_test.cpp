@@ -31,8 +31,10 @@ std::vector<std::string> keys(const ComparedAnswer& compared) {
 } // namespace
 
 TEST_CASE("rows are joined by key, the biggest change first", "[analyze][diff]") {
-    DiffSide before{{answer(DTRACEAGG_COUNT, {row("same", {7}), row("less", {9}), row("gone", {4})})}};
-    DiffSide after{{answer(DTRACEAGG_COUNT, {row("new", {100}), row("less", {1}), row("same", {7})})}};
+    DiffSide before{
+        {answer(DTRACEAGG_COUNT, {row("same", {7}), row("less", {9}), row("gone", {4})})}};
+    DiffSide after{
+        {answer(DTRACEAGG_COUNT, {row("new", {100}), row("less", {1}), row("same", {7})})}};
     auto compared = compare(before, after);
     REQUIRE(compared.size() == 1);
     CHECK(keys(compared[0]) == std::vector<std::string>{"new", "less", "gone", "same"});
@@ -86,7 +88,7 @@ TEST_CASE("distributions stand side by side, cells of a side together", "[analyz
         cells[bucket] = count;
         return cells;
     };
-    size_t four = quantize_bucket(4), eight = quantize_bucket(8);
+    size_t four = DTRACE_QUANTIZE_ZERO + 3, eight = four + 1; // by powers of two
     DiffSide before{{answer(DTRACEAGG_QUANTIZE, {row("d", of(four, 2))})},
                     {answer(DTRACEAGG_QUANTIZE, {row("d", of(eight, 2))})}};
     DiffSide after{{answer(DTRACEAGG_QUANTIZE, {row("d", of(eight, 3))})}};
@@ -111,7 +113,8 @@ TEST_CASE("each question for boots says what it asks", "[analyze][diff]") {
     std::set<std::string_view> names;
     for (const Question& question : boot_questions()) {
         CHECK(question.title() != question.name);
-        CHECK(question.text.find(" * " + std::string(question.name) + ".d - ") != std::string::npos);
+        CHECK(question.text.find(" * " + std::string(question.name) + ".d - ") !=
+              std::string::npos);
         names.insert(question.name);
     }
     CHECK(names.size() == boot_questions().size());
