@@ -4,6 +4,7 @@
 #include "analyze/replay/engine_counts.hpp"
 
 #include "analyze/aggregate/function.hpp"
+#include "engine/sim/bare_host.hpp"
 #include "formats/abi/dif.h"
 #include "formats/abi/meta.h"
 
@@ -16,7 +17,7 @@ namespace daybreak::analyze {
 namespace {
 
 /// Of the aggregation buffers of all CPUs; each has two, and an index.
-constexpr uint64_t kBufferBytes = 32u << 20, kBufferBytesMax = 8u << 20;
+constexpr uint64_t kBufferBytes = 32u << 20, kBufferBytesMax = DBK_AGGSIZE_MAX;
 constexpr uint64_t kFiringsMin = 256, kFiringsMax = 1u << 16;
 /// Of an entry beside its key and cells, and of a key's member beside its text.
 constexpr uint64_t kEntryBytes = 64, kMemberBytes = 16;
@@ -42,6 +43,13 @@ bool counts_last(const formats::DofProgram& program, const formats::DofActionLis
         has_counted = has_counted || DTRACEACT_IS_AGG(action.kind);
     }
     return true;
+}
+
+/// Whether a key is what lay at an address of a process: another program, after an exec.
+bool has_moments(const formats::DofActionList& list) {
+    return std::ranges::any_of(list.actions, [](const formats::DofAction& action) {
+        return action.kind == DTRACEACT_USYM || action.kind == DTRACEACT_UMOD;
+    });
 }
 
 bool reads_aggregations(const formats::DofActionList& list) {
@@ -83,7 +91,8 @@ std::optional<EngineCounts> EngineCounts::of(const formats::DofProgram& program,
             continue;
         const formats::DofActionList& list = program.action_lists[*clause.actions];
         bool is_end = clause.probe.provider == "dtrace" && clause.probe.name == "END";
-        if (!counts_last(program, list) || (!is_end && reads_aggregations(list)))
+        if (!counts_last(program, list) || has_moments(list) ||
+            (!is_end && reads_aggregations(list)))
             return std::nullopt;
         has_aggregation = has_aggregation || std::ranges::any_of(list.actions, [](const auto& one) {
                               return DTRACEACT_IS_AGG(one.kind);

@@ -3,9 +3,9 @@
 // EngineCounts: programs whose aggregations the engine of a replay may keep itself.
 //
 // A record for each count goes through a ring to the report, and says when it was counted.  Where
-// nothing looks at aggregations before END, and a clause that faults has not counted before, the
-// sums are the same if the engine keeps them in its buffers (aggregate=engine), at a third of the
-// cost.
+// nothing looks at aggregations before END, a clause that faults has not counted before, and no key
+// is named by when it was counted, the sums are the same if the engine keeps them in its buffers
+// (aggregate=engine), at a third of the cost.
 #pragma once
 
 #include "formats/dof/dof_program.hpp"
