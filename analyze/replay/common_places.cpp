@@ -27,10 +27,13 @@ void CommonPlaces::find_images() {
 uint64_t CommonPlaces::kernel(size_t recording, uint64_t address) {
     if (is_of_one())
         return address;
-    auto [at, is_new] = known_[recording].emplace(address, address);
-    if (is_new)
-        at->second = make_place(recording, address);
-    return at->second;
+    auto known = known_[recording].find(address);
+    if (known != known_[recording].end())
+        return known->second;
+    uint64_t place = make_place(recording, address);
+    if (place != address) // a number that lies nowhere may be any number
+        known_[recording].emplace(address, place);
+    return place;
 }
 
 uint64_t CommonPlaces::make_place(size_t recording, uint64_t address) {

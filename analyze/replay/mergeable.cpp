@@ -22,7 +22,7 @@ constexpr uint64_t kEndsBufferBytes = 1u << 20;
 struct Uses {
     using Variables = std::map<std::pair<uint8_t, uint32_t>, std::string>;
     Variables read, changed;
-    bool is_random = false;
+    bool is_random = false, has_id = false;
 
     void add(const formats::Difo& difo, bool with_locals = false) {
         for (const formats::DifVariable& variable : difo.variables) {
@@ -35,9 +35,12 @@ struct Uses {
             if (variable.flags & DIFV_F_MOD)
                 changed.emplace(key, variable.name);
         }
-        for (uint32_t instruction : difo.text)
+        for (uint32_t instruction : difo.text) {
             is_random |= DIF_INSTR_OP(instruction) == DIF_OP_CALL &&
                          DIF_INSTR_SUBR(instruction) == DIF_SUBR_RAND;
+            has_id |= DIF_INSTR_OP(instruction) == DIF_OP_LDGS &&
+                      DIF_INSTR_VAR(instruction) == DIF_VAR_ID;
+        }
     }
 
     /// Returns the name of one that these read and the others change; with its scope.
@@ -116,6 +119,21 @@ base::Result<void> check_actions(const formats::DofProgram& program, const forma
         if (const char* why = keys[at] ? nullptr : refused(program, list.actions[at]))
             return errorf(base::ErrorCode::unsupported, "a clause of %s %s",
                           ecb.probe.text().c_str(), why);
+    return {};
+}
+
+/// BEGIN and END run where the parts are merged, and there is no kernel and no process there.
+base::Result<void> check_end(const formats::DofProgram& program, const formats::DofEcb& ecb) {
+    if (!ecb.actions)
+        return {};
+    for (const formats::DofAction& action : program.action_lists[*ecb.actions].actions)
+        if (action.kind == DTRACEACT_SYM || action.kind == DTRACEACT_MOD ||
+            action.kind == DTRACEACT_USYM || action.kind == DTRACEACT_UMOD ||
+            action.kind == DTRACEACT_UADDR)
+            return errorf(base::ErrorCode::unsupported,
+                          "%s names an address, which has no name where parts are merged: name it "
+                          "in a clause of a probe that was recorded",
+                          ecb.probe.text().c_str());
     return {};
 }
 
@@ -242,6 +260,8 @@ base::Result<MergeableProgram> mergeable_program(const formats::DofProgram& prog
                                                  const CaptureTable& table) {
     Uses of_records, of_end;
     for (const formats::DofEcb& ecb : program.ecbs) {
+        if (is_of_ends(ecb))
+            DBK_TRY_VOID(check_end(program, ecb));
         if (is_error_clause(ecb) || is_own(ecb, "BEGIN"))
             continue;
         add_uses(program, ecb, is_own(ecb, "END") ? of_end : of_records);
@@ -253,6 +273,10 @@ base::Result<MergeableProgram> mergeable_program(const formats::DofProgram& prog
     if (of_records.is_random)
         return errorf(base::ErrorCode::unsupported,
                       "the program calls rand(), whose numbers are others in each part");
+    if (of_records.has_id)
+        return errorf(base::ErrorCode::unsupported,
+                      "the program uses id, which numbers probes otherwise in each recording: "
+                      "use probeprov, probemod, probefunc and probename");
     if (auto shared = of_end.shared_with(of_records, std::nullopt))
         return errorf(base::ErrorCode::unsupported,
                       "END uses %s%s, which other clauses change: variables cannot be merged, "
@@ -268,6 +292,8 @@ base::Result<MergeableProgram> mergeable_program(const formats::DofProgram& prog
         return option.option == DTRACEOPT_BUFSIZE;
     });
     result.ends.options.push_back({DTRACEOPT_BUFSIZE, kEndsBufferBytes, std::nullopt});
+    result.has_ticks = std::ranges::any_of(
+        program.ecbs, [](const auto& ecb) { return ecb.probe.name.starts_with("tick-"); });
     result.keeps_thread_state = of_records.shared_with(of_records, DIFV_SCOPE_THREAD).has_value();
     result.keeps_global_state =
         of_records.shared_with(of_records, DIFV_SCOPE_GLOBAL).has_value() ||

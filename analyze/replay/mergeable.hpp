@@ -16,7 +16,7 @@ namespace daybreak::analyze {
 struct MergeableProgram {
     formats::DofProgram part; ///< what runs over a part: all but END, and but what BEGIN counts
     formats::DofProgram ends; ///< what runs over the merged states: BEGIN and END
-    bool keeps_thread_state = false, keeps_global_state = false;
+    bool keeps_thread_state = false, keeps_global_state = false, has_ticks = false;
 };
 
 /// Takes a program apart that was compiled for the table.

@@ -8,6 +8,7 @@
 #include "formats/dof/dof_reader.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace daybreak::analyze {
 
@@ -147,7 +148,7 @@ public:
                 boot_.add(symbol.frame.offset + (image ? image->base_address : 0), symbol.type,
                           symbol.name, symbol.module);
         }
-        boot_.finish();
+        is_unsettled_ = true;
         return {};
     }
     /// The same when its name is not known.
@@ -155,6 +156,8 @@ public:
         const bool is_module = tag == formats::KeyTag::module;
         if (has_image && !is_module)
             return address;
+        if (std::exchange(is_unsettled_, false))
+            boot_.finish();
         auto [at, is_new] = known_.emplace(std::pair(is_module, address), address);
         auto match = !is_new     ? std::nullopt
                      : has_image ? images_.find(address)
@@ -181,6 +184,7 @@ private:
     const formats::SymbolTable& images_;
     PlacesByName& places_;
     formats::SymbolTable boot_;
+    bool is_unsettled_ = false;
     std::map<std::pair<bool, uint64_t>, uint64_t> known_; // of the part, modules and others
     std::map<uint64_t, std::pair<std::string, std::string>> named_; // symbol and module
 };

@@ -170,6 +170,7 @@ formats::StatePart part_of(const formats::Trace& trace, const formats::RingRecor
     part.release = trace.header.release;
     part.keeps_thread_state = program.keeps_thread_state;
     part.keeps_global_state = program.keeps_global_state;
+    part.has_ticks = program.has_ticks;
     return part;
 }
 

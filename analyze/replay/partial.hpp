@@ -20,7 +20,7 @@ struct PartialProgram {
     std::string normalized;                  ///< its text
     std::vector<formats::DofOption> options; ///< in force
     base::Bytes ends;                        ///< DOF of BEGIN and END
-    bool keeps_thread_state = false, keeps_global_state = false;
+    bool keeps_thread_state = false, keeps_global_state = false, has_ticks = false;
 };
 
 /// Returns the digest that programs with the same text and options have.

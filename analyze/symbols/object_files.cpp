@@ -49,11 +49,12 @@ std::string name_of(const MappedFile& file) {
 }
 
 base::ScopedFd open_object(const std::string& path) {
-    base::ScopedFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
+    base::ScopedFd found(::open(path.c_str(), O_PATH | O_CLOEXEC));
     struct stat status = {};
-    if (!file.valid() || ::fstat(file.get(), &status) != 0 || !S_ISREG(status.st_mode))
+    if (!found.valid() || ::fstat(found.get(), &status) != 0 || !S_ISREG(status.st_mode))
         return base::ScopedFd();
-    return file;
+    std::string opened = base::strprintf("/proc/self/fd/%d", found.get());
+    return base::ScopedFd(::open(opened.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
 }
 
 std::unique_ptr<ObjectFiles::Object> ObjectFiles::read(const MappedFile& file) const {

@@ -52,6 +52,7 @@ base::Result<PartialPrograms> programs_of(const PartialRequest& request) {
     programs.program.options = request.compiled.program.options;
     programs.program.keeps_thread_state = mergeable.keeps_thread_state;
     programs.program.keeps_global_state = mergeable.keeps_global_state;
+    programs.program.has_ticks = mergeable.has_ticks;
     DBK_TRY(programs.part, formats::write_dof(mergeable.part));
     DBK_TRY(programs.program.ends, formats::write_dof(mergeable.ends));
     return programs;

@@ -39,6 +39,7 @@ struct Part {
   images @19 :List(Image);
   beginCpu @20 :UInt16;  # where BEGIN fires
   endCpu @21 :UInt16;    # of the last record, where END fires
+  hasTicks @22 :Bool;    # a clause runs at tick-N, of each boot
 }
 
 # What of a CPU was there to read.

@@ -150,6 +150,7 @@ void CoverageMerge::add(const StatePart& part, const std::string& file) {
     boot.until_ns = std::max(boot.until_ns, identity.until_ns);
     boot.keeps_thread_state |= part.keeps_thread_state;
     keeps_global_state_ |= part.keeps_global_state;
+    has_ticks_ |= part.has_ticks;
     records_ += part.records;
     firings_ += part.firings;
     for (const CoveredCpu& covered : part.cpus) {
@@ -341,6 +342,9 @@ Result<CoverageReport> CoverageMerge::finish() const {
     if (keeps_global_state_ && report.parts > 1)
         losses.push_back("the program keeps variables, whose values are lost from one of the " +
                          std::to_string(report.parts) + " parts to the next");
+    if (has_ticks_ && boots_.begin()->first.first != boots_.rbegin()->first.first)
+        losses.push_back("tick-N fired in each boot, and fires in a replay of all once: its counts "
+                         "are the sum of all boots'");
     uint64_t replay_drops = 0;
     for (const auto& [identity, part] : parts_)
         replay_drops = plus(replay_drops, part.replay_drops);

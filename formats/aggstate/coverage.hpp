@@ -67,7 +67,7 @@ private:
 
     std::map<std::pair<uint64_t, uint16_t>, Boot> boots_; // by boot and ring
     Parts parts_;
-    bool keeps_global_state_ = false;
+    bool keeps_global_state_ = false, has_ticks_ = false;
     uint64_t records_ = 0, firings_ = 0;
 };
 

@@ -113,6 +113,7 @@ Result<StatePart> get_part(aggwire::Part::Reader in, ByteView message) {
     part.release = wire_text(in.getRelease());
     part.keeps_thread_state = in.getKeepsThreadState();
     part.keeps_global_state = in.getKeepsGlobalState();
+    part.has_ticks = in.getHasTicks();
     part.begin_ns = in.getBeginNs();
     part.end_ns = in.getEndNs();
     part.begin_wall_ns = in.getBeginWallNs();
@@ -135,6 +136,9 @@ Result<StatePart> get_part(aggwire::Part::Reader in, ByteView message) {
         part.images.push_back({wire_text(image.getName()), image.getBaseAddress(),
                                image.getSizeBytes(), bytes_of(image.getBuildId()),
                                image.getIsFile()});
+        if (part.images.back().name.find('/') != std::string::npos)
+            return errorf(ErrorCode::corrupt, "an image has a path, %s",
+                          part.images.back().name.c_str());
         if (part.images.back().build_id.size() > kBuildIdBytesMax)
             return errorf(ErrorCode::corrupt, "an image has a build id of %zu bytes",
                           part.images.back().build_id.size());
@@ -278,6 +282,7 @@ Bytes encode_part(const StatePart& part) {
         out.setRelease(wire_text(part.release));
         out.setKeepsThreadState(part.keeps_thread_state);
         out.setKeepsGlobalState(part.keeps_global_state);
+        out.setHasTicks(part.has_ticks);
         out.setBeginNs(part.begin_ns);
         out.setEndNs(part.end_ns);
         out.setBeginWallNs(part.begin_wall_ns);

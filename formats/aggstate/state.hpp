@@ -80,7 +80,7 @@ struct StatePart {
     Bytes dof;          ///< clauses of BEGIN and END
     std::string source; ///< the normalized program
     std::string release;
-    bool keeps_thread_state = false, keeps_global_state = false;
+    bool keeps_thread_state = false, keeps_global_state = false, has_ticks = false;
     uint64_t begin_ns = 0, end_ns = 0, begin_wall_ns = 0;
     uint16_t begin_cpu = 0, end_cpu = 0; ///< where BEGIN fires, and of the last record
     uint64_t records = 0, firings = 0;

@@ -156,6 +156,10 @@ TEST_CASE("drops, faults and variables are said", "[aggstate]") {
     a.keeps_thread_state = b.keeps_thread_state = false;
     a.keeps_global_state = true;
     CHECK(missing({a, b}).back().find("keeps variables") != std::string::npos);
+    a.keeps_global_state = other.keeps_global_state = other.keeps_thread_state = false;
+    a.has_ticks = b.has_ticks = true;
+    CHECK(missing({a, b}).empty());
+    CHECK(missing({a, other}).back().find("tick-N fired in each boot") != std::string::npos);
 }
 
 TEST_CASE("many holes are counted, not listed", "[aggstate]") {

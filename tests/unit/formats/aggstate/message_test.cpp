@@ -136,6 +136,9 @@ TEST_CASE("parts that contradict themselves are refused", "[aggstate]") {
     part = sample();
     part.images[0].build_id.resize(kBuildIdBytesMax + 1);
     CHECK(is_refused(part));
+    part = sample();
+    part.images[0].name = "../etc/shadow"; // a reader may look for a file of that name
+    CHECK(is_refused(part));
 }
 
 TEST_CASE("states whose lists do not fit are refused", "[aggstate]") {
