@@ -159,6 +159,16 @@ std::optional<RecordedTable::Value> RecordedTable::find(const compiler::ProbeDes
     return Value{value->second.slot, value->second.type, value->second.is_always};
 }
 
+bool RecordedTable::has_process(const compiler::ProbeDescription& probe) const {
+    const analyze::ReplayedProbe* found = probe_at(probe);
+    if (!found || !found->captured)
+        return true; // of no process: a tick, BEGIN
+    return std::ranges::any_of(found->captured->values, [](const auto& one) {
+        return one.first == "pid" || one.second.kind == analyze::CapturedKind::user_address ||
+               one.second.kind == analyze::CapturedKind::user_stack;
+    });
+}
+
 bool RecordedTable::has_places(bool is_of_process) const {
     return probes_.is_of_several() || (places_processes_ && is_of_process);
 }

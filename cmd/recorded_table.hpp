@@ -27,6 +27,7 @@ public:
     matches(const compiler::ProbeDescription& description) const override;
     std::optional<Value> find(const compiler::ProbeDescription& probe,
                               const std::string& expression) const override;
+    bool has_process(const compiler::ProbeDescription& probe) const override;
     bool has_places(bool is_of_process) const override;
     std::string all(const compiler::ProbeDescription& probe) const override;
     std::string place(const compiler::ProbeDescription& probe) const override;

@@ -161,8 +161,12 @@ TypedPtr ExprChecker::replay_word(uint32_t index, const Span& span) const {
     return node;
 }
 
-TypedPtr ExprChecker::named_address(TypedPtr value, bool is_of_process) const {
-    if (!is_replayed() || !value || !context_.recorded->has_places(is_of_process))
+TypedPtr ExprChecker::named_address(TypedPtr value, bool is_of_process) {
+    if (!is_replayed() || !value)
+        return value;
+    if (is_of_process && !context_.recorded->has_process(*context_.probe))
+        return not_recorded(value->span, "pid, which an address of a process needs,");
+    if (!context_.recorded->has_places(is_of_process))
         return value;
     auto place = std::make_shared<TypedExpr>();
     place->op = TypedOp::call;

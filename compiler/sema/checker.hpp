@@ -106,8 +106,8 @@ public:
     /// Returns the recorded value of an expression; null when it is not one.
     TypedPtr recorded_value(const Expr& expression);
     /// Returns an address as sym() and its kin are to have it: in a replay of several recordings
-    /// that which stands for what is there.
-    TypedPtr named_address(TypedPtr address, bool is_of_process) const;
+    /// that which stands for what is there.  Null: refused, as the process is not known.
+    TypedPtr named_address(TypedPtr address, bool is_of_process);
     /// Returns whether the recording has an expression at the clause's probe, which the clause
     /// needs.
     bool needs_recorded(const std::string& expression);

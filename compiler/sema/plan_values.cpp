@@ -184,8 +184,9 @@ bool ClausePlanner::symbol_argument(const Expr& expression, const Call& call, Ac
         break;
     }
     bool is_of_process = action != ActionName::sym && action != ActionName::mod;
-    planned.value =
-        checker_.convert(checker_.named_address(address, is_of_process), types_.uint64_type());
+    if (!(address = checker_.named_address(address, is_of_process)))
+        return false;
+    planned.value = checker_.convert(address, types_.uint64_type());
     planned.capture = expression_text(expression);
     planned.capture_type = "uint64_t";
     return true;

@@ -34,6 +34,9 @@ public:
     /// Returns what was recorded of an expression, by its canonical text.
     virtual std::optional<Value> find(const ProbeDescription& probe,
                                       const std::string& expression) const = 0;
+    /// Whether the process is known at each firing where an address of it is: by its number, or by
+    /// what was recorded of its addresses.
+    virtual bool has_process(const ProbeDescription& probe) const = 0;
     /// Whether addresses that are to be named, of processes or of the kernel, are to be the same
     /// for one function in all recordings.
     virtual bool has_places(bool is_of_process) const = 0;
