@@ -75,7 +75,8 @@ base::Result<void> take_kernel_symbols(const std::string& path,
 void add_symbols_option(Command command, std::vector<std::string>& paths) {
     command.add_option("--symbols", paths,
                        "Symbols: another trace of that boot or kernel, or its kallsyms; or a "
-                       "folder of programs and libraries");
+                       "folder of programs and libraries")
+        .one_value_each();
 }
 
 base::Result<std::vector<std::string>> take_symbols(const std::vector<std::string>& paths,

@@ -130,11 +130,9 @@ bool is_orderly(const formats::DofProgram& program, const formats::RingRecording
            });
 }
 
-/// Whether clauses look at when a record was made, or at what an address is in its recording: no
-/// two are alike.
+/// Whether clauses look at when a record was made: no two are alike.
 bool has_times(const Slots& slots, const CaptureSlots& all) {
-    return slots.contains(all.timestamp()) || slots.contains(all.walltimestamp()) ||
-           (!slots.empty() && *slots.rbegin() >= all.count());
+    return slots.contains(all.timestamp()) || slots.contains(all.walltimestamp());
 }
 
 /// By recorded id, what the clauses of each probe of a recording look at.  Empty: a clause is not

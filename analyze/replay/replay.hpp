@@ -47,6 +47,8 @@ public:
     uint16_t begin_cpu() const { return begin_cpu_; }
     uint64_t records() const { return records_; } ///< read
     uint64_t firings() const { return firings_; } ///< replayed
+    /// Whether a recorded probe fired that the program has a clause of.
+    bool has_fired() const { return firings_ != 0 || records_alike_ != 0; }
     /// Records of the replay itself that had no room, or speculations: reported, too.
     uint64_t drops() const { return drops_; }
     bool has_timers_ended() const { return timers_ended_; }

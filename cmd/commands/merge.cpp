@@ -13,6 +13,7 @@
 #include "formats/trace/metadata.hpp"
 
 #include <cinttypes>
+#include <filesystem>
 #include <memory>
 
 namespace daybreak::cmd {
@@ -133,6 +134,11 @@ void add_merge(Command app, int& status) {
     command
         .add_option("--symbols", arguments->folders,
                     "Folders of programs and libraries, for functions that no part has names of")
+        .one_value_each()
+        .check([](const std::string& path) -> std::string {
+            std::error_code ignored;
+            return std::filesystem::is_directory(path, ignored) ? "" : path + " is not a folder";
+        })
         .type_name("FOLDER");
     command.add_flag("--parts", arguments->parts, "List the parts instead of the answer");
     command.footer(

@@ -54,6 +54,13 @@ void complain_of_faults(const RecordingSet& set) {
     }
 }
 
+/// Whether a clause is of a probe that was recorded, not of the replay's own.
+bool asks_recorded(const formats::DofProgram& program) {
+    return std::ranges::any_of(program.ecbs, [](const formats::DofEcb& clause) {
+        return clause.probe.provider != "dtrace" && !clause.probe.name.starts_with("tick-");
+    });
+}
+
 /// Says what is missing in the recordings.  Returns the exit status that they advise.
 int complain_of_gaps(const RecordingSet& set, bool has_records) {
     int status = analyze::kStatusComplete;
@@ -117,6 +124,12 @@ int run(const ReplayArguments& arguments, const RecordingSet& set,
     if (!done.ok())
         return fail(done.error());
     int advised = complain_of_gaps(set, replay.records() != 0);
+    const analyze::TimeWindow& window = set.all()[0]->window;
+    if (window.is_set() && !replay.has_fired() && asks_recorded(compiled.program)) {
+        if (advised == 0)
+            complain_of_nothing(window);
+        advised = std::max(advised, static_cast<int>(Exit::failed));
+    }
     if (!arguments.program.source && !options.testing)
         complain_of_predicates(compiled.program, set);
     if (!options.testing) {

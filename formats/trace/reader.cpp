@@ -66,6 +66,13 @@ public:
         if (segments_)
             segments_->count_by(std::move(counter_));
         facts.file_bytes = source_->size();
+        if (facts.blocks_good == 0 && other_version_)
+            return errorf(ErrorCode::unsupported,
+                          "%s was written by another version of Daybreak: a block of type %u has "
+                          "version %u, this program reads %s",
+                          content_.file.path.c_str(), unsigned{other_version_->first},
+                          unsigned{other_version_->second},
+                          versions_text(other_version_->first).c_str());
         if (facts.blocks_good == 0)
             return errorf(ErrorCode::invalid, "%s is not a Daybreak trace file",
                           content_.file.path.c_str());
@@ -226,9 +233,11 @@ private:
     }
 
     Result<void> take(const BlockView& block) {
-        if (!has_known_version(block.header))
+        if (!has_known_version(block.header)) {
+            other_version_.emplace(block.header.type, block.header.version);
             return errorf(ErrorCode::unsupported, "version is %u, this program reads %s",
                           block.header.version, versions_text(block.header.type).c_str());
+        }
         if (block.header.type == 0 || block.header.type > DBK_TRACE_TYPE_MAX) {
             found_.add(
                 FindingKind::unknown_kind, name_of(block),
@@ -409,6 +418,7 @@ private:
     SymbolBlocks symbols_;
     const uint32_t file_id_;
     const bool skim_;
+    std::optional<std::pair<uint16_t, uint16_t>> other_version_; // a block's type, and its own
     bool has_states_ = false;
     uint32_t window_id_ = 0; ///< when it holds a window
     uint64_t next_number_ = 0;

@@ -151,7 +151,7 @@ class Round:
         self.run("compile", "-s", "calls.d", "-o", "calls.dof")
         parts = []
         for boot in "abc":
-            seed, images = str(self.chance.randrange(1 << 32)), "1" if boot == "a" else "2"
+            seed, images = str(self.chance.randrange(1 << 32)), self.chance.choice("12")
             subprocess.run([self.record, seed, boot, images, "calls.dof", boot + ".dbrk"], cwd=self.folder, check=True)
             parts += [self.states(f"{boot}.{i}.states", option, "+100ms", boot + ".dbrk") for i, option in enumerate(("--until", "--since"))]
         self.merges_to("one boot", parts[:2], "a.dbrk")
