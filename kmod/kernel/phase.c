@@ -52,7 +52,8 @@ void dbk_phase_init(void)
 	if (dbk_boot_running)
 		return;
 	hooked = dbk_tracepoint_find("sched_process_exec");
-	if (hooked && tracepoint_probe_register(hooked, on_exec, NULL) != 0)
+	/* Before what fires there: this exec is the first that is not the start-up's. */
+	if (hooked && tracepoint_probe_register_prio(hooked, on_exec, NULL, INT_MAX) != 0)
 		hooked = NULL;
 }
 
