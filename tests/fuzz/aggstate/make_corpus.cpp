@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Writes the seeds: a file of partial states, and two of its messages.
+#include "compiler/compiler.hpp"
 #include "formats/aggstate/cells.hpp"
 #include "formats/aggstate/key.hpp"
 #include "formats/aggstate/message.hpp"
@@ -13,8 +14,18 @@ using namespace daybreak::formats;
 
 namespace {
 
+/// What a merge runs: it prints what the states of sample_block() are of.
+Bytes program() {
+    daybreak::compiler::CompileOptions options;
+    options.sources.push_back({"merged.d",
+                               "merged:::none { @a[execname, stack(), ustack()] = stddev(1); } "
+                               "BEGIN { } END { printa(@a); }"});
+    return *daybreak::compiler::compile(options).dof;
+}
+
 StatePart sample_part() {
     StatePart part;
+    part.dof = program();
     part.identity.host = "web-1";
     part.identity.boot_id = 7;
     part.identity.ring_id = 1;
