@@ -26,6 +26,17 @@ base::Result<void> read_file(const std::string& path, const formats::StateVisito
     return formats::read_states(file, path, visitor);
 }
 
+base::Result<void> read_all(const std::vector<std::string>& paths,
+                            const formats::StateVisitor& visitor,
+                            const MergedStates::Watch& watch) {
+    for (const std::string& path : paths) {
+        DBK_TRY_VOID(read_file(path, visitor));
+        if (watch.has_read)
+            watch.has_read();
+    }
+    return {};
+}
+
 /// A machine on which nothing happens but BEGIN and END.
 base::Result<std::unique_ptr<sim::BareHost>> bare_host(const formats::StatePart& begin,
                                                        const formats::StatePart& end) {
@@ -73,7 +84,7 @@ base::Result<void> MergedStates::add(const std::string& path) {
 
 /// Build ids keep the symbols of several boots apart.  What is in no image has a name in one boot:
 /// of several, it is met with the keys (BootNames).
-base::Result<void> MergedStates::read_symbols() {
+base::Result<void> MergedStates::read_symbols(const Watch& watch) {
     std::map<uint64_t, formats::StateSymbol> found;
     std::set<uint64_t> contradicted;
     const std::vector<formats::StateImage>* images = nullptr;
@@ -114,8 +125,7 @@ base::Result<void> MergedStates::read_symbols() {
     };
     visitor.states = [](const formats::StateBlock&) { return base::Result<void>(); };
     visitor.part_end = [](const formats::Digest&) { return base::Result<void>(); };
-    for (const std::string& path : paths_)
-        DBK_TRY_VOID(read_file(path, visitor));
+    DBK_TRY_VOID(read_all(paths_, visitor, watch));
     for (const auto& [address, symbol] : found)
         symbols_.add(address, symbol.type, contradicted.contains(address) ? "_end" : symbol.name,
                      symbol.module);
@@ -232,8 +242,8 @@ struct MergedStates::Adder {
 };
 
 base::Result<void> MergedStates::add_states(AggregationTable& table,
-                                            const std::vector<std::string>& names,
-                                            uint32_t source) {
+                                            const std::vector<std::string>& names, uint32_t source,
+                                            const Watch& watch) {
     BootNames boot(symbols_, places_by_name_);
     KernelPlaceOf kernel_place = [&](formats::KeyTag tag, uint64_t address, bool has_image) {
         return boot.place_of(tag, address, has_image);
@@ -246,7 +256,10 @@ base::Result<void> MergedStates::add_states(AggregationTable& table,
         boot.begin();
         if (!parts_.contains(current))
             return errorf(base::ErrorCode::invalid, kHasChanged);
-        return !adder.seen.contains(current);
+        const bool is_added =
+            !adder.seen.contains(current) && !(watch.interrupted && watch.interrupted());
+        added_ += is_added ? 1 : 0;
+        return is_added;
     };
     visitor.symbols = [&](const formats::StateSymbols& symbols) {
         return places_.is_of_several() ? boot.add(symbols, parts_.at(current).images)
@@ -261,17 +274,17 @@ base::Result<void> MergedStates::add_states(AggregationTable& table,
                           formats::digest_text(current.digest).c_str());
         return {};
     };
-    for (const std::string& path : paths_)
-        DBK_TRY_VOID(read_file(path, visitor));
+    DBK_TRY_VOID(read_all(paths_, visitor, watch));
     boot.put(symbols_);
     symbols_.finish();
     return {};
 }
 
-base::Result<std::optional<int>> MergedStates::run(ReportOptions options, Sink& sink) {
+base::Result<std::optional<int>> MergedStates::run(ReportOptions options, Sink& sink,
+                                                   const Watch& watch) {
     DBK_ASSERT(!parts_.empty());
     places_.finish();
-    DBK_TRY_VOID(read_symbols());
+    DBK_TRY_VOID(read_symbols(watch));
     // A part whose machine matched no clause of an aggregation does not have it.
     const formats::StatePart *first = &parts_.begin()->second, *last = first, *whole = first;
     for (const auto& [identity, part] : parts_) {
@@ -303,8 +316,8 @@ base::Result<std::optional<int>> MergedStates::run(ReportOptions options, Sink& 
     Consumer* consumer = report.consumer();
     if (!consumer)
         return errorf(base::ErrorCode::corrupt, "the program of the states cannot be run");
-    DBK_TRY_VOID(
-        add_states(consumer->aggregations(), image.program.aggregation_names, kMergedSource));
+    DBK_TRY_VOID(add_states(consumer->aggregations(), image.program.aggregation_names,
+                            kMergedSource, watch));
     host->set_cpu(is_of_several ? 0 : last->end_cpu);
     host->clock().advance_to(std::max(first->begin_ns, last->end_ns));
     simulation->finish();

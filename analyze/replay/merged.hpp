@@ -16,6 +16,7 @@
 #include "formats/aggstate/coverage.hpp"
 #include "formats/aggstate/reader.hpp"
 
+#include <functional>
 #include <map>
 
 namespace daybreak::analyze {
@@ -38,23 +39,32 @@ public:
     /// Addresses whose names contradict each other; known after run().
     uint64_t unnamed() const { return unnamed_; }
 
+    /// Called now and then while files are read; both may be empty.
+    struct Watch {
+        std::function<bool()> interrupted;
+        std::function<void()> has_read; ///< a file, each of them twice
+    };
+    /// Parts whose states were added; fewer than there are when it was interrupted.
+    uint64_t added() const { return added_; }
+
     /// Runs BEGIN, adds all states, runs END, prints.  Returns what the program gave to exit().
     /// Once only, after the last add().
     /// Errors: those of read_states() and Simulation::load(); invalid: a part's states differ from
     ///         those that came under its name before; limit: they do not fit into memory.
-    base::Result<std::optional<int>> run(ReportOptions options, Sink& sink);
+    base::Result<std::optional<int>> run(ReportOptions options, Sink& sink,
+                                         const Watch& watch = {});
 
 private:
     struct Adder;
 
-    base::Result<void> read_symbols();
+    base::Result<void> read_symbols(const Watch& watch);
     base::Result<void> add_states(AggregationTable& table, const std::vector<std::string>& names,
-                                  uint32_t source);
+                                  uint32_t source, const Watch& watch);
 
     std::vector<std::string> paths_;
     formats::CoverageMerge coverage_;
     std::map<formats::PartIdentity, formats::StatePart> parts_;
-    uint64_t repeated_ = 0, unnamed_ = 0;
+    uint64_t repeated_ = 0, unnamed_ = 0, added_ = 0;
     FramePlaces places_;
     PlacesByName places_by_name_;
     formats::SymbolTable symbols_;

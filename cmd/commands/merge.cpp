@@ -7,6 +7,8 @@
 #include "base/counted.hpp"
 #include "cmd/commands.hpp"
 #include "cmd/outside.hpp"
+#include "cmd/progress.hpp"
+#include "cmd/terminal.hpp"
 #include "cmd/trace_sink.hpp"
 #include "cmd/user_symbols.hpp"
 #include "formats/segment/piece.hpp"
@@ -84,9 +86,16 @@ int merge(const MergeArguments& arguments) {
     places.folders = arguments.folders;
     analyze::ObjectFiles objects(std::move(places));
     analyze::MergedStates merged(&objects);
-    for (const std::string& path : arguments.paths)
+    install_interrupt();
+    Progress progress("daybreak: merging");
+    constexpr uint64_t kReadings = 3; // of each file: parts, symbols, states
+    uint64_t read = 0;
+    auto has_read = [&] { progress.update(++read, kReadings * arguments.paths.size()); };
+    for (const std::string& path : arguments.paths) {
         if (auto added = merged.add(path); !added.ok())
             return fail(added.error());
+        has_read();
+    }
     auto coverage = merged.coverage();
     if (!coverage.ok())
         return fail(coverage.error());
@@ -104,7 +113,10 @@ int merge(const MergeArguments& arguments) {
         OutputFile output;
         if (arguments.destructive)
             options.hooks = outside_hooks(output, [&sink] { sink.flush(); });
-        auto run = merged.run(std::move(options), sink);
+        CleanSink clean(sink, progress);
+        auto run =
+            merged.run(std::move(options), clean, {[] { return interrupted.load(); }, has_read});
+        progress.clear();
         sink.finish();
         if (!run.ok())
             return fail(run.error());
@@ -113,6 +125,11 @@ int merge(const MergeArguments& arguments) {
     if (!is_testing())
         complain_of_missing(objects.missing());
     bool is_missing = complain_of_coverage(*coverage, merged);
+    if (!arguments.parts && merged.added() != merged.parts().size()) {
+        complain("interrupted after " + counted(merged.added(), "part") + " of " +
+                 std::to_string(merged.parts().size()));
+        is_missing = true;
+    }
     if (finish_stdout() != Exit::ok)
         return static_cast<int>(Exit::failed);
     if (status.value_or(0) != 0)

@@ -90,9 +90,10 @@ public:
         DBK_TRY(auto coverage, merged.coverage());
         (void)coverage;
         TextSink sink;
-        DBK_TRY(auto status, merged.run({}, sink));
+        DBK_TRY(auto status, merged.run({}, sink, watch_));
         (void)status;
         unnamed_ = merged.unnamed();
+        added_ = merged.added();
         return sink.text();
     }
 
@@ -103,7 +104,8 @@ public:
         return *text;
     }
 
-    uint64_t repeated_ = 0, unnamed_ = 0;
+    uint64_t repeated_ = 0, unnamed_ = 0, added_ = 0;
+    MergedStates::Watch watch_;
 
 private:
     test::TempFolder folder_;
@@ -400,4 +402,17 @@ TEST_CASE("an address of no image is what each boot names it", "[replay][merge]"
     std::string other = files.add(later, {{by_stack, bytes, {1}}}, symbol("write"));
     CHECK(contains(files.printed({one, other}), "0xffffffff81000110\n"));
     CHECK(files.unnamed_ == 1);
+}
+
+TEST_CASE("an interrupted merge is that of the parts that were added", "[replay][merge]") {
+    Files files;
+    std::vector<std::string> paths;
+    for (uint64_t i = 1; i <= 3; i++)
+        paths.push_back(
+            files.add(part(i), {{named(DTRACEAGG_SUM), string_key("sum"), {uint64_t{1} << i}}}));
+    int asked = 0, read = 0;
+    files.watch_ = {[&asked] { return ++asked > 2; }, [&read] { read++; }};
+    CHECK(contains(files.printed(paths), " 6\n"));
+    CHECK(files.added_ == 2);
+    CHECK(read == 6); // the symbols of each, and the states
 }
