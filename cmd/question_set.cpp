@@ -55,6 +55,16 @@ std::string interrupted_text(size_t answered, size_t questions) {
            base::counted(questions, "question");
 }
 
+std::string leave_unasked_out(std::vector<AskedQuestion>& questions,
+                              std::span<const QuestionResult> results) {
+    if (results.size() == questions.size())
+        return "";
+    std::string text = interrupted_text(results.size(), questions.size());
+    questions.erase(questions.begin() + static_cast<std::ptrdiff_t>(results.size()),
+                    questions.end());
+    return text;
+}
+
 std::string boot_name_of(const formats::Trace& trace) {
     uint64_t boot_id = trace.recording.boot_id;
     if (boot_id == 0)
@@ -95,13 +105,18 @@ bool complain_of_notes(std::span<const QuestionResult> results, const std::strin
     return has_drops;
 }
 
-int finish_answers(std::span<const QuestionResult> results, const analyze::CompletenessNote& note) {
-    bool has_drops = complain_of_notes(results);
+int finish_answers(std::span<const QuestionResult> results, const analyze::CompletenessNote& note,
+                   const std::string& interrupted) {
+    bool has_losses = complain_of_notes(results);
+    if (!interrupted.empty()) {
+        complain(interrupted);
+        has_losses = true;
+    }
     if (!note.complete)
         complain(note.verdict());
     if (finish_stdout() != Exit::ok)
         return static_cast<int>(Exit::failed);
-    return has_drops ? analyze::kStatusLosses : note.advised_status();
+    return has_losses ? analyze::kStatusLosses : note.advised_status();
 }
 
 } // namespace daybreak::cmd

@@ -36,6 +36,12 @@ std::vector<QuestionResult> ask_all(const AskedRecording& recording,
 /// "interrupted after 3 of 12 questions"
 std::string interrupted_text(size_t answered, size_t questions);
 
+/// Leaves the questions that were not asked out.  Returns how far it came before it was
+/// interrupted;
+/// "": all were asked.
+std::string leave_unasked_out(std::vector<AskedQuestion>& questions,
+                              std::span<const QuestionResult> results);
+
 /// Returns how a screen names the boot that was asked; "" when a cut file does not say it.
 std::string boot_name_of(const formats::Trace& trace);
 
@@ -43,9 +49,10 @@ std::string boot_name_of(const formats::Trace& trace);
 std::string left_out_text(std::span<const AskedQuestion> questions,
                           std::span<const QuestionResult> results);
 
-/// Ends a command that asked: says what its answers and its recording lack.  Returns the exit
-/// status.
-int finish_answers(std::span<const QuestionResult> results, const analyze::CompletenessNote& note);
+/// Ends a command that asked: says what its answers and its recording lack, and where it was
+/// interrupted, if it was.  Returns the exit status.
+int finish_answers(std::span<const QuestionResult> results, const analyze::CompletenessNote& note,
+                   const std::string& interrupted);
 
 /// Says what is to be known of the answers, each sentence once.  Returns whether the replays
 /// themselves lost something.

@@ -193,12 +193,10 @@ int boot_report(const BootReportArguments& arguments) {
     AskOptions options;
     options.totals = arguments.json; // a person gets the first few, a script all
     report.results = ask_all(*recording, report.questions, options);
-    if (report.results.size() < report.questions.size())
-        return fail(
-            base::errorf(base::ErrorCode::invalid, "%s",
-                         interrupted_text(report.results.size(), report.questions.size()).c_str()));
+    const std::string interrupted = leave_unasked_out(report.questions, report.results);
     options.totals = true;
-    report.stored = recording->stored(options);
+    if (interrupted.empty())
+        report.stored = recording->stored(options);
     analyze::CompletenessNote note = recording->completeness();
     if (arguments.json)
         print_json(*recording, report, note);
@@ -206,7 +204,7 @@ int boot_report(const BootReportArguments& arguments) {
         print_text(*recording, report);
     for (const std::string& text : report.stored.notes)
         complain(text);
-    return finish_answers(report.results, note);
+    return finish_answers(report.results, note, interrupted);
 }
 
 } // namespace

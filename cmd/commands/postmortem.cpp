@@ -166,15 +166,12 @@ int postmortem(const PostmortemArguments& arguments) {
     options.where_possible = true;
     options.pairs_entries = true;
     found.results = ask_all(recording, found.questions, options);
-    if (found.results.size() < found.questions.size())
-        return fail(
-            base::errorf(base::ErrorCode::invalid, "%s",
-                         interrupted_text(found.results.size(), found.questions.size()).c_str()));
+    const std::string interrupted = leave_unasked_out(found.questions, found.results);
     if (arguments.json)
         print_json(found, recording.trace());
     else
         print_text(found, recording.trace());
-    return finish_answers(found.results, recording.completeness());
+    return finish_answers(found.results, recording.completeness(), interrupted);
 }
 
 } // namespace
