@@ -37,6 +37,7 @@ struct Digests {
     analyze::OutputDigest all;
     analyze::OutputDigest text; ///< without messages
     std::string why_not;        ///< nothing could be printed; "": it was
+    bool has_drops = false;     ///< of the replay itself
 };
 
 /// What is under way, and how far it is.
@@ -78,7 +79,7 @@ Digests digests_of_report(const formats::Trace& trace, Steps& steps, const char*
     options.users = users.get();
     analyze::DigestSink sink;
     analyze::render_report(trace.recording, options, sink);
-    return {sink.all(), sink.text(), ""};
+    return {sink.all(), sink.text(), "", false};
 }
 
 Digests digests_of_replay(const AskedRecording& recording, Steps& steps, const char* step) {
@@ -88,7 +89,8 @@ Digests digests_of_replay(const AskedRecording& recording, Steps& steps, const c
     steps.begin(step);
     options.progress = [&](uint64_t records, uint64_t all) { steps.update(records, all); };
     auto answer = recording.ask_stored(options);
-    return {sink.all(), sink.text(), answer.ok() ? "" : answer.error().message()};
+    return {sink.all(), sink.text(), answer.ok() ? "" : answer.error().message(),
+            answer.ok() && answer->has_drops};
 }
 
 /// "281 bytes, CRC-32C 1a2b3c4d, with 1 thread; with 2 the same"
@@ -103,10 +105,14 @@ std::string digests_text(const analyze::OutputDigest& alone, const analyze::Outp
 
 using Lines = std::function<void(const char* label, const std::string& text)>;
 
-/// Reports and replays both, and prints what came of it.  Returns whether both are the same; empty:
-/// it was interrupted.
-std::optional<bool> compare(const AskedRecording& alone, const AskedRecording& together,
-                            unsigned threads, Steps& steps, const Lines& line) {
+/// What two readings gave.
+struct Compared {
+    bool are_same = true, has_drops = false; ///< of a replay itself
+};
+
+/// Reports and replays both, and prints what came of it.  Empty: it was interrupted.
+std::optional<Compared> compare(const AskedRecording& alone, const AskedRecording& together,
+                                unsigned threads, Steps& steps, const Lines& line) {
     Digests report = digests_of_report(alone.trace(), steps, "reporting");
     if (is_interrupted())
         return std::nullopt;
@@ -125,7 +131,8 @@ std::optional<bool> compare(const AskedRecording& alone, const AskedRecording& t
                                (replay.text == report.text ? ", as reported" : ", not as reported")
                          : "not: " + replay.why_not);
     // Messages of a replay have addresses of this process in them: "invalid address (0x...)".
-    return report.all == report_again.all && replay.text == replay_again.text;
+    return Compared{report.all == report_again.all && replay.text == replay_again.text,
+                    replay.has_drops || replay_again.has_drops};
 }
 
 /// Prints what is missing, found and counted.
@@ -205,21 +212,25 @@ int verify(const TraceFiles& files) {
         return stop();
     line("counted", count_text(count));
     AskedRecording alone = AskedRecording::of(std::move(*trace));
-    auto are_same = compare(alone, AskedRecording::of(std::move(*again)), threads, steps, line);
+    auto compared = compare(alone, AskedRecording::of(std::move(*again)), threads, steps, line);
     steps.clear();
     print_findings(alone.trace().recording, count, sink, line);
     sink.flush();
-    if (!are_same)
+    if (!compared)
         return stop();
     analyze::CompletenessNote note = analyze::completeness_of(alone.trace().recording);
     sink.write(note.verdict() + "\n");
     sink.flush();
     if (finish_stdout() != Exit::ok)
         return static_cast<int>(Exit::failed);
-    if (!*are_same) {
+    if (!compared->are_same) {
         complain("two readings of the same files differ: a file changed in between, or this is a "
                  "mistake in daybreak");
         return static_cast<int>(Exit::failed);
+    }
+    if (compared->has_drops) {
+        complain("the replay had drops of its own: whether it is as reported is not known");
+        return analyze::kStatusLosses;
     }
     return note.advised_status();
 }
