@@ -6,7 +6,8 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 TOP = HERE.parent.parent
-LIBRARIES = ("formats/trace/libdaybreak_trace.a", "formats/segment/libdaybreak_segment.a", "base/libdaybreak_base.a")
+LIBRARIES = ("formats/trace/libdaybreak_trace.a", "formats/segment/libdaybreak_segment.a", "base/libdaybreak_base.a",
+             "engine/libdaybreak_engine_shared.a")
 
 
 def build(name: str, libraries_of: Path, folder: Path) -> Path:
