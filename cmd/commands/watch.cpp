@@ -130,9 +130,13 @@ int trace(const WatchArguments& arguments, const WatchProgram& program) {
     one.name = program.name + ".d";
     dtrace.programs.push_back(std::move(one));
     dtrace.json = arguments.json;
+    const bool has_target = program.text.find("$target") != program.text.npos;
+    if (has_target && arguments.command.empty() && arguments.filter.pids.empty())
+        return misuse("watch",
+                      program.name + " is of one process: name it with -p PID or -c COMMAND");
     if (!arguments.command.empty())
         dtrace.commands.push_back(arguments.command);
-    else if (program.text.find("$target") != program.text.npos)
+    else if (has_target)
         dtrace.pids = arguments.filter.pids;
     dtrace.output_path = arguments.output;
     dtrace.kernel = arguments.kernel;
