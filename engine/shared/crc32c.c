@@ -79,15 +79,15 @@ __probe_ctx static bool has_instruction(void)
 	return known == 1;
 }
 
-#define LANE_BYTES 2048u
+#define LANE_BYTES 4096u
 
 /* What LANE_BYTES zeros make of each bit of a state: the test has them by shifting. */
 static const uint32_t lane_zeros[32] = {
-	0xf7506984, 0xeb4ca5f9, 0xd3753d03, 0xa3060cf7, 0x43e06f1f, 0x87c0de3e, 0x0a6dca8d,
-	0x14db951a, 0x29b72a34, 0x536e5468, 0xa6dca8d0, 0x48552751, 0x90aa4ea2, 0x24b8ebb5,
-	0x4971d76a, 0x92e3aed4, 0x202b2b59, 0x405656b2, 0x80acad64, 0x04b52c39, 0x096a5872,
-	0x12d4b0e4, 0x25a961c8, 0x4b52c390, 0x96a58720, 0x28a778b1, 0x514ef162, 0xa29de2c4,
-	0x40d7b379, 0x81af66f2, 0x06b2bb15, 0x0d65762a,
+	0xc2a5b65e, 0x80a71a4d, 0x04a2426b, 0x094484d6, 0x128909ac, 0x25121358, 0x4a2426b0,
+	0x94484d60, 0x2d7cec31, 0x5af9d862, 0xb5f3b0c4, 0x6e0b1779, 0xdc162ef2, 0xbdc02b15,
+	0x7e6c20db, 0xfcd841b6, 0xfc5cf59d, 0xfd559dcb, 0xff474d67, 0xfb62ec3f, 0xf329ae8f,
+	0xe3bf2bef, 0xc292212f, 0x80c834af, 0x047c1faf, 0x08f83f5e, 0x11f07ebc, 0x23e0fd78,
+	0x47c1faf0, 0x8f83f5e0, 0x1aeb9d31, 0x35d73a62,
 };
 
 __probe_ctx static uint64_t after_lane_of_zeros(uint64_t state)
@@ -102,10 +102,10 @@ __probe_ctx static uint64_t after_lane_of_zeros(uint64_t state)
 /* A word of each lane, which is LANE_BYTES after the one before. */
 #define STEP(offset)                                                                               \
 	"crc32q " offset "(%3), %0\n\t"                                                            \
-	"crc32q 2048+" offset "(%3), %1\n\t"                                                       \
-	"crc32q 4096+" offset "(%3), %2\n\t"
+	"crc32q 4096+" offset "(%3), %1\n\t"                                                       \
+	"crc32q 8192+" offset "(%3), %2\n\t"
 
-typedef uint8_t lanes[3 * LANE_BYTES];
+typedef uint8_t lanes[3 * LANE_BYTES], four_words[32];
 
 __probe_ctx static uint32_t by_instruction(uint32_t crc, const uint8_t *bytes, uint64_t count)
 {
@@ -119,6 +119,11 @@ __probe_ctx static uint32_t by_instruction(uint32_t crc, const uint8_t *bytes, u
 				: "r"(bytes + i), "m"(*(const lanes *)bytes));
 		state = after_lane_of_zeros(after_lane_of_zeros(state) ^ second) ^ third;
 	}
+	for (; count >= 32; count -= 32, bytes += 32)
+		__asm__("crc32q (%1), %0\n\tcrc32q 8(%1), %0\n\t"
+			"crc32q 16(%1), %0\n\tcrc32q 24(%1), %0"
+			: "+&r"(state)
+			: "r"(bytes), "m"(*(const four_words *)bytes));
 	for (; count >= 8; count -= 8, bytes += 8) {
 		__builtin_memcpy(&word, bytes, 8);
 		__asm__("crc32q %1, %0" : "+r"(state) : "rm"(word));

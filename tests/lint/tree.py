@@ -286,7 +286,7 @@ def self_test():
         "spdx": ("base/a.cpp", "int x;\n"),
         "size": ("base/a.cpp", spdx + "int x;\n" * 800),
         "function": ("base/a.cpp", spdx + "int f() {\n" + "    g();\n" * 70 + "}\n"),
-        "arrow": ("base/a.cpp", spdx + '#include "engine/api/engine.h"\n'),
+        "arrow": ("base/a.cpp", spdx + '#include "formats/trace/reader.hpp"\n'),
         "part": ("analyze/decode/a.cpp", spdx + '#include "analyze/print/text.hpp"\n'),
         "arch": ("kmod/providers/a.c", spdx + "f(regs->ip);\n"),
         "todo": ("base/a.cpp", spdx + "// TODO(" + "now): x\n"),
