@@ -61,10 +61,7 @@ void note_integer(const Value& member, KernelAddresses& addresses) {
         addresses.integers.insert(member.unsigned_integer());
 }
 
-/// No x86-64 machine has these addresses; a symbol reaches less far than what an image leaves of
-/// its place.
-constexpr uint64_t kPlacesBegin = 0xf000'0000'0000'0000, kPlaces = (uint64_t{1} << 28) - (1u << 21),
-                   kPlaceBytes = 2 * formats::kImageBytesMax;
+constexpr uint64_t kPlaces = (uint64_t{1} << 28) - (1u << 21);
 
 /// Of modules and symbols, below and above all images.
 constexpr uint64_t kModulesBegin = 0xe000'0000'0000'0000, kSymbolsBegin = 0xf800'0000'0000'0000,
@@ -184,7 +181,7 @@ void FramePlaces::finish() {
         uint64_t number = std::max(wanted, next);
         next = number + 1;
         place->address =
-            has_boots_ || place->is_file ? kPlacesBegin + number * kPlaceBytes : place->lowest;
+            has_boots_ || place->is_file ? kBegin + number * kPlaceBytes : place->lowest;
     }
 }
 

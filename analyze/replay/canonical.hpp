@@ -62,6 +62,11 @@ base::Result<void> make_canonical(const std::vector<Value>& members,
 /// Where images lie, for those who print.
 class FramePlaces {
 public:
+    /// The lowest place, and what each takes: no x86-64 machine has these addresses, and a symbol
+    /// reaches less far than what an image leaves of its place.
+    static constexpr uint64_t kBegin = 0xf000'0000'0000'0000,
+                              kPlaceBytes = 2 * formats::kImageBytesMax;
+
     void add(uint64_t boot_id, const std::vector<formats::StateImage>& images);
     /// Gives each image its place: once, after the last add().  Of several boots it comes of the
     /// build id alone, so that keys sort the same whatever else there is.

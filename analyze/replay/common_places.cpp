@@ -7,13 +7,6 @@
 
 namespace daybreak::analyze {
 
-namespace {
-
-/// How long a file is is not known: as long as any may be.
-constexpr uint64_t kFilesBegin = 0xf000'0000'0000'0000, kFileStride = 2 * formats::kImageBytesMax;
-
-} // namespace
-
 void CommonPlaces::find_images() {
     for (const Source& source : sources_) {
         images_.push_back(kernel_images(source.trace->header.modules, source.trace->symbols));
@@ -82,10 +75,11 @@ uint64_t CommonPlaces::place_of(const formats::ProcessMaps::Match& match, uint64
         return place;
     }
     const uint64_t start = address - match.offset;
-    const uint64_t place = mapped_at_
-                               .try_emplace({build_id, start, match.begin},
-                                            kFilesBegin + mapped_at_.size() * kFileStride)
-                               .first->second;
+    const uint64_t place =
+        mapped_at_
+            .try_emplace({build_id, start, match.begin},
+                         FramePlaces::kBegin + mapped_at_.size() * FramePlaces::kPlaceBytes)
+            .first->second;
     mapped_.try_emplace(place, Mapped{build_id, start, match.begin - start});
     return place;
 }
@@ -115,7 +109,8 @@ std::optional<UserPlace> CommonPlaces::Files::find(uint64_t pid, uint64_t addres
     // Of one recording a program computes addresses as well.
     RecordedNames* users = places_.is_of_one() ? places_.sources_[0].users : nullptr;
     if (!place)
-        return users && address < kFilesBegin ? users->find(pid, address, mono_ns) : std::nullopt;
+        return users && address < FramePlaces::kBegin ? users->find(pid, address, mono_ns)
+                                                      : std::nullopt;
     const Mapped& mapped = std::prev(places_.mapped_.upper_bound(address))->second;
     place->build_id = mapped.build_id;
     place->address = mapped.address + place->file_offset;

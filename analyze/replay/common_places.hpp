@@ -3,8 +3,8 @@
 // CommonPlaces: one address for what recordings have at different ones.
 //
 // A function lies elsewhere in each boot, and where it lay another one lies in the next.  In a
-// replay of several recordings an address of a stack becomes a place in its image here, or, where
-// no build id is known, in its symbol:
+// replay of several recordings an address of a stack, or one that sym() and its kin are given,
+// becomes a place in its image here, or, where no build id is known, in its symbol:
 //
 //     web-1  0xffffffff8a1b2c3d  vmlinux, 0x3b2c3d  --+--> 0xf000000000000000+0x3b2c3d
 //     web-2  0xffffffff961b2c3d  vmlinux, 0x3b2c3d  --'

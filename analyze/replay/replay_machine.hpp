@@ -20,7 +20,7 @@ public:
         std::string release;      ///< of the recorded kernel
         bool destructive = false; ///< the program may ask for destructive actions, which do nothing
         uint64_t timer_firings_max = 0;
-        CommonPlaces* places = nullptr; ///< of several recordings; null: addresses stay
+        CommonPlaces* places = nullptr; ///< of several, or of a part; null: addresses stay
         bool places_stacks = false;     ///< the program has stacks
     };
 
