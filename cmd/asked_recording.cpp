@@ -100,7 +100,8 @@ base::Result<ProgramAnswer> AskedRecording::ask_ring(size_t index, const Program
     analyze::CaptureTable table(ring, recorded, slots);
     table.finish();
     const analyze::ReplayedRecording replayed{
-        &trace_->recording, index, &table, window_, vmname_of(*trace_), bootid_of(*trace_), 0};
+        &trace_->recording, index, &table,           window_, vmname_of(*trace_),
+        bootid_of(*trace_), 0,     recorded.target()};
     analyze::ReplayedProbes probes(std::span(&replayed, 1));
     RecordedTable state(probes);
     if (options.pairs_entries)
@@ -109,8 +110,7 @@ base::Result<ProgramAnswer> AskedRecording::ask_ring(size_t index, const Program
         return !state.matches(description).empty();
     };
     KnownProbes known{exists, {}, {}, &state};
-    const analyze::RingProgram* const programs[] = {&recorded};
-    know_target(known, programs);
+    know_target(known, std::span(&replayed, 1));
     DBK_TRY(CompiledProgram compiled, compile_asked(program, known, options.where_possible));
     DBK_TRY_VOID(check_destructive(compiled.program));
     std::vector<formats::DofOption> given;

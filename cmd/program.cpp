@@ -260,6 +260,7 @@ base::Result<Compilation> compile(const ProgramArguments& arguments, const Known
     if (probes.target)
         options.macros["target"] = *probes.target;
     options.target_hint = probes.target_hint;
+    options.target_is_variable = probes.target_is_variable;
     set_options(arguments, options);
     DBK_TRY_VOID(add_libraries(arguments.library_folders, options));
     if (!probes.library.empty())

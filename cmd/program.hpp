@@ -104,8 +104,9 @@ struct KnownProbes {
     bool where_possible = false;                       ///< see compiler::CompileOptions
     bool names_machines = false;                       ///< the same
     std::optional<uint32_t> target = {};               ///< $target
-    std::string target_hint = {}; ///< without one, see compiler::CompileOptions
-    std::string library = {};     ///< D text that belongs to the probes
+    std::string target_hint = {};    ///< without one, see compiler::CompileOptions
+    bool target_is_variable = false; ///< the same
+    std::string library = {};        ///< D text that belongs to the probes
 };
 
 /// Returns a script's bytes as text.  Error: a compiled program, or bytes that no D has; `path` is

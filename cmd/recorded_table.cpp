@@ -14,6 +14,8 @@ namespace daybreak::cmd {
 
 namespace {
 
+constexpr std::string_view kTarget = "$target";
+
 /// The four names of a probe, as any type has them.
 template <class Probe>
 std::string name_of(const Probe& probe) {
@@ -28,6 +30,18 @@ compiler::ProbeDescription named(compiler::ProbeDescription description,
     description.module = probe.module;
     description.function = probe.function;
     description.name = probe.name;
+    return description;
+}
+
+/// Whether a part of it is another one in each recording, and what each has there.
+bool names_target(const compiler::ProbeDescription& description) {
+    return description.parts().find(kTarget) != std::string::npos;
+}
+compiler::ProbeDescription with_target(compiler::ProbeDescription description, uint32_t target) {
+    for (std::string* part :
+         {&description.provider, &description.module, &description.function, &description.name})
+        if (size_t at = part->find(kTarget); at != std::string::npos)
+            part->replace(at, kTarget.size(), std::to_string(target));
     return description;
 }
 
@@ -62,16 +76,23 @@ void RecordedTable::add_recorded(const compiler::ProbeDescription& description,
                                  std::vector<compiler::ProbeDescription>& found) const {
     bool names_machine = !description.machine.empty();
     std::set<size_t> machines = probes_.machines(description.machine);
+    std::vector<compiler::ProbeDescription> own; // of each recording, where they differ
+    if (names_target(description))
+        for (const analyze::ReplayedRecording& one : probes_.recordings())
+            own.push_back(with_target(description, one.target));
     for (const auto& [id, probe] : probes_.all()) {
         bool is_own = !probe.captured || (names_machine && probe.captured->is_of_engine());
         // Of several recordings each has its ticks; a program that names no machine has the one
         // of the replay.
         bool is_theirs = probes_.is_of_several() && !names_machine && probe.is_timer();
         bool is_wanted = description.id ? !probes_.is_of_several() && *description.id == id
-                                        : sim::names_match(description, probe.info);
+                                        : !own.empty() || sim::names_match(description, probe.info);
         if (is_own || is_theirs || !is_wanted)
             continue;
-        auto is_asked = [&](size_t recording) { return machines.contains(recording); };
+        std::set<size_t> asked = machines;
+        if (!own.empty())
+            std::erase_if(asked, [&](size_t i) { return !sim::names_match(own[i], probe.info); });
+        auto is_asked = [&](size_t recording) { return asked.contains(recording); };
         if (std::ranges::none_of(probe.recordings, is_asked))
             continue;
         if (pairs_entries_ && description.name == "entry" && !has_return(probe.info)) {
@@ -82,9 +103,11 @@ void RecordedTable::add_recorded(const compiler::ProbeDescription& description,
         if (probes_.is_of_several() || ambiguous_.contains(name_of(probe.info)))
             match.id = id;
         if (!std::ranges::all_of(probe.recordings, is_asked)) {
-            match.machine_slot = probes_.slot_of_machines(description.machine);
-            if (!match.machine_slot)
+            match.machine_slot = probes_.slot_of(asked);
+            if (!match.machine_slot) {
+                too_many_sets_ = true;
                 continue;
+            }
         }
         found.push_back(std::move(match));
     }
@@ -123,6 +146,8 @@ std::optional<RecordedTable::Value> RecordedTable::find_own(const std::string& e
         return Value{slots.vmname(), "string"};
     if (expression == "bootid")
         return Value{slots.bootid(), "string"};
+    if (expression == kTarget)
+        return Value{slots.target(), "pid_t"};
     return std::nullopt;
 }
 

@@ -38,6 +38,8 @@ public:
 
     /// Values that were asked for, and that not every firing has.
     const std::set<std::string>& partial() const { return partial_; }
+    /// Whether descriptions matched probes of more sets of recordings than there is room for.
+    bool has_too_many_sets() const { return too_many_sets_; }
     /// Values of the recording that BEGIN and END asked for.
     const std::set<std::string>& of_ends() const { return of_ends_; }
 
@@ -59,6 +61,7 @@ private:
     std::set<std::string> ambiguous_;
     bool pairs_entries_ = false, places_processes_ = false;
     mutable std::set<std::string> partial_, of_ends_, unpaired_;
+    mutable bool too_many_sets_ = false;
 };
 
 } // namespace daybreak::cmd

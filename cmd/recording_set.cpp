@@ -165,7 +165,7 @@ Result<std::string> RecordingSet::align(const std::string& event) {
     for (size_t i = 0; i < all_.size(); i++)
         replayed_.push_back({&all_[i]->trace.recording, all_[i]->ring_index, all_[i]->table.get(),
                              all_[i]->window, all_[i]->vmname, all_[i]->bootid,
-                             alignment.shifts_ns[i]});
+                             alignment.shifts_ns[i], all_[i]->program->target()});
     return alignment.note;
 }
 

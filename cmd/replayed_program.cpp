@@ -44,21 +44,21 @@ void complain_of_predicates(const formats::DofProgram& program, const RecordingS
         complain(note);
 }
 
-void know_target(KnownProbes& known, std::span<const analyze::RingProgram* const> programs) {
+void know_target(KnownProbes& known, std::span<const analyze::ReplayedRecording> recordings,
+                 bool is_part) {
     std::set<uint32_t> pids;
-    for (const analyze::RingProgram* program : programs) {
-        uint32_t pid = 0;
-        for (const auto& [index, image] : program->images())
-            if (image.program.target && image.program.target->target_pid != 0)
-                pid = image.program.target->target_pid;
-        pids.insert(pid);
-    }
-    if (pids.size() > 1)
-        known.target_hint = "it was not the same process in all recordings: replay each alone";
-    else if (pids.contains(0))
-        known.target_hint = "nothing was recorded with -c or -p: name the process by its number";
-    else
+    for (const analyze::ReplayedRecording& one : recordings)
+        pids.insert(one.target);
+    if (pids.contains(0)) {
+        known.target_hint =
+            base::strprintf("%s recorded with -c or -p: name the process by its number",
+                            pids.size() == 1 ? "nothing was" : "not all of the recordings were");
+    } else if (is_part || pids.size() > 1) {
+        known.target_is_variable = true;
+        known.target_hint = "it is a number, of each recording its own: $target";
+    } else {
         known.target = *pids.begin();
+    }
 }
 
 base::Result<compiler::CompileSource> stored_source(const analyze::RingProgram& program) {

@@ -11,8 +11,10 @@
 
 namespace daybreak::cmd {
 
-/// Makes $target what it was in the recorded programs, when it was the same in all.
-void know_target(KnownProbes& known, std::span<const analyze::RingProgram* const> programs);
+/// Makes $target what it was when these were recorded: a number, or a variable where that differs
+/// and in a part, whose program is that of the other parts.
+void know_target(KnownProbes& known, std::span<const analyze::ReplayedRecording> recordings,
+                 bool is_part = false);
 
 /// What to say of probes of the program that were recorded now and then only; "": of none.
 std::string note_of_predicates(const formats::DofProgram& program,

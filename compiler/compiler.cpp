@@ -54,6 +54,7 @@ ParseOptions Compilation::parse_options(const std::string& name) {
     parse_options.arguments = options_.arguments;
     parse_options.macros = options_.macros;
     parse_options.target_hint = options_.target_hint;
+    parse_options.target_is_variable = options_.target_is_variable;
     parse_options.default_arguments = default_arguments_;
     parse_options.empty_allowed = empty_allowed_;
     parse_options.is_type_name = [this](std::string_view word) { return is_type_name(word); };

@@ -47,6 +47,8 @@ struct CompileOptions {
     std::map<std::string, int64_t, std::less<>> macros; ///< $pid, $target, ...
     /// Why $target is not known and what to do; "": it comes with -c and -p.
     std::string target_hint;
+    /// $target is what `recorded` has by that name: another process in each recording.
+    bool target_is_variable = false;
     /// -x name=value, in order; a name without a value has none.  Pragmas come after these.
     std::vector<std::pair<std::string, std::optional<std::string>>> options;
 

@@ -188,4 +188,12 @@ std::vector<formats::DofOption> RingProgram::options() const {
     return options;
 }
 
+uint32_t RingProgram::target() const {
+    uint32_t pid = 0;
+    for (const auto& [index, image] : images_)
+        if (image.program.target && image.program.target->target_pid != 0)
+            pid = image.program.target->target_pid;
+    return pid;
+}
+
 } // namespace daybreak::analyze

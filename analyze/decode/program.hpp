@@ -139,6 +139,8 @@ public:
     const std::vector<std::string>& problems() const { return problems_; }
     /// Returns the options of all images, in order.
     std::vector<formats::DofOption> options() const;
+    /// Returns the process that it was recorded with by -c or -p; 0: none.
+    uint32_t target() const;
 
 private:
     void read_images();

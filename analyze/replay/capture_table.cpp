@@ -30,7 +30,7 @@ std::optional<CapturedKind> kind_of(const formats::FieldInfo& field, const std::
 } // namespace
 
 CaptureSlots::CaptureSlots() {
-    for (const char* own : {"vmname", "bootid", "timestamp", "walltimestamp"})
+    for (const char* own : {"vmname", "bootid", "timestamp", "walltimestamp", "$target"})
         number_of(own, "of the replay");
 }
 

@@ -62,8 +62,8 @@ struct CapturedProbe {
 ///     words of bits | a value for each text ... | bits only: the machines of -E
 class CaptureSlots {
 public:
-    /// How many machines' names a program may have in its probe descriptions.
-    static constexpr uint32_t kMachineNamesMax = 64; // one word of bits
+    /// How many sets of machines a program may ask for in its probe descriptions.
+    static constexpr uint32_t kMachineSetsMax = 64; // one word of bits
 
     CaptureSlots();
 
@@ -74,17 +74,19 @@ public:
     /// Slots in all, and words of bits before the first.
     size_t count() const { return formats::kFirstSlot + words() + texts_.size(); }
     size_t words() const {
-        size_t numbers = texts_.size() + kMachineNamesMax;
+        size_t numbers = texts_.size() + kMachineSetsMax;
         return (numbers + numbers / 32 + 64) / 64; // the words have no bits for themselves
     }
     uint32_t slot_of(size_t number) const {
         return static_cast<uint32_t>(formats::kFirstSlot + words() + number);
     }
-    /// What the replay knows of each firing: the machine's name, its boot, its times.
+    /// What the replay knows of each firing: the machine's name, its boot, its times, the process
+    /// that it recorded with -c or -p.
     uint32_t vmname() const { return slot_of(0); }
     uint32_t bootid() const { return slot_of(1); }
     uint32_t timestamp() const { return slot_of(2); }
     uint32_t walltimestamp() const { return slot_of(3); }
+    uint32_t target() const { return slot_of(4); }
     /// The word of bits, and the slot without a value, of a machine's name in the program.
     uint32_t machine_word() const {
         return static_cast<uint32_t>(formats::kFirstSlot + words() - 1);

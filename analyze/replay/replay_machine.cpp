@@ -130,6 +130,7 @@ base::Result<void> ReplayMachine::load(const Options& options, base::ByteView do
 void ReplayMachine::enter(size_t recording, uint64_t own_ns) {
     slots_.set(capture_slots_.vmname(), names_at_[recording].vmname);
     slots_.set(capture_slots_.bootid(), names_at_[recording].bootid);
+    slots_.set(capture_slots_.target(), recordings_[recording].target);
     slots_.set(capture_slots_.machine_word(), replayed_.machine_bits(recording));
     slots_.set(capture_slots_.timestamp(), own_ns);
     slots_.set(capture_slots_.walltimestamp(), recordings_[recording].ring().clock.wall_ns(own_ns));
@@ -141,6 +142,7 @@ void ReplayMachine::leave(uint64_t common_ns) {
         return;
     slots_.set(capture_slots_.vmname(), names_at_.back().vmname);
     slots_.set(capture_slots_.bootid(), names_at_.back().bootid);
+    slots_.set(capture_slots_.target(), 0);
     slots_.set(capture_slots_.machine_word(), 0);
     slots_.set(capture_slots_.timestamp(), common_ns);
     slots_.set(capture_slots_.walltimestamp(), host_->clock().wall_ns_at(common_ns));

@@ -85,15 +85,15 @@ std::set<size_t> ReplayedProbes::machines(const std::string& glob) const {
     return found;
 }
 
-std::optional<uint32_t> ReplayedProbes::slot_of_machines(const std::string& glob) {
-    auto known = machine_names_.find(glob);
-    if (known == machine_names_.end()) {
-        auto bit = static_cast<uint32_t>(machine_names_.size());
-        if (bit == CaptureSlots::kMachineNamesMax)
+std::optional<uint32_t> ReplayedProbes::slot_of(const std::set<size_t>& recordings) {
+    auto known = bits_.find(recordings);
+    if (known == bits_.end()) {
+        auto bit = static_cast<uint32_t>(bits_.size());
+        if (bit == CaptureSlots::kMachineSetsMax)
             return std::nullopt;
-        for (size_t recording : machines(glob))
+        for (size_t recording : recordings)
             machine_bits_[recording] |= uint64_t{1} << bit;
-        known = machine_names_.emplace(glob, bit).first;
+        known = bits_.emplace(recordings, bit).first;
     }
     return slots().machine_slot(known->second);
 }

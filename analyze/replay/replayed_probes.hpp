@@ -51,9 +51,9 @@ public:
 
     /// Returns the indexes of the recordings of machines with such a name; "" is all.
     std::set<size_t> machines(const std::string& glob) const;
-    /// Returns the slot whose bit says whether a firing is of one of these machines.  Empty: the
-    /// program has kMachineNamesMax names already.
-    std::optional<uint32_t> slot_of_machines(const std::string& glob);
+    /// Returns the slot whose bit says whether a firing is of one of these recordings.  Empty: the
+    /// program asks for kMachineSetsMax such sets already.
+    std::optional<uint32_t> slot_of(const std::set<size_t>& recordings);
     /// The bits of a recording's firings.
     uint64_t machine_bits(size_t recording) const { return machine_bits_[recording]; }
 
@@ -65,7 +65,7 @@ private:
     std::map<uint32_t, ReplayedProbe> probes_;
     std::vector<std::map<uint32_t, uint32_t>> ids_; // by recording: ids by those recorded
     std::map<std::string, uint32_t> timers_;
-    std::map<std::string, uint32_t> machine_names_; // and their bits
+    std::map<std::set<size_t>, uint32_t> bits_; // of sets of recordings
     std::vector<uint64_t> machine_bits_;
 };
 

@@ -20,6 +20,7 @@ struct ReplayedRecording {
     std::string bootid;                  ///< the boot's UUID, as far as it is known
     /// The common time of all recordings, less its CLOCK_MONOTONIC.
     uint64_t shift_ns = 0;
+    uint32_t target = 0; ///< $target; 0: not recorded with -c or -p
 
     const formats::RingRecording& ring() const { return recording->rings[ring_index]; }
     uint64_t common_ns(uint64_t mono_ns) const {

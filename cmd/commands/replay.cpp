@@ -170,13 +170,14 @@ int compile_and_run(const ReplayArguments& arguments, const RecordingSet& set,
     known.recorded = &state;
     known.where_possible = arguments.where_possible;
     known.names_machines = arguments.names_machines;
-    std::vector<const analyze::RingProgram*> programs;
-    for (const auto& one : set.all())
-        programs.push_back(one->program.get());
-    know_target(known, programs);
+    know_target(known, set.replayed(), !arguments.partial.empty());
     auto compiled = compile_program(arguments.program, known);
     if (!compiled)
         return static_cast<int>(Exit::failed);
+    if (state.has_too_many_sets())
+        return fail(errorf(base::ErrorCode::unsupported,
+                           "probe descriptions ask for more than %u sets of machines",
+                           analyze::CaptureSlots::kMachineSetsMax));
     // The recorded program has the options of its command line, too.
     std::vector<formats::DofOption> given;
     if (arguments.program.source)

@@ -7,6 +7,7 @@ namespace daybreak::compiler {
 
 const std::vector<BuiltinVariable>& builtin_variables() {
     static const std::vector<BuiltinVariable> variables = {
+        {"$target", kReplayVariable, "pid_t", false},
         {"args", DIF_VAR_ARGS, "", true},
         {"uregs", DIF_VAR_UREGS, "uint64_t", true},
         {"arg0", DIF_VAR_ARG0, "int64_t", false},

@@ -112,6 +112,10 @@ private:
     Token macro_value(Token token, const std::string& value, const std::string& name);
     Token macro_integer(Token token, const std::string& value, const std::string& name);
     std::optional<std::string> macro_text(std::string_view name, const Span& span, bool as_string);
+    /// Whether $name is a variable instead.
+    bool is_variable(std::string_view name) const {
+        return options_.target_is_variable && name == "target";
+    }
     std::string replace_macros(std::string_view word, const Span& span);
 
     Token word();

@@ -89,6 +89,11 @@ Token Lexer::macro() {
             token, start,
             diagnosticf(Tag::D_SYNTAX, {}, "syntax error near \"%s\"", as_string ? "$$" : "$"));
     token.span = span_from(start);
+    if (is_variable(name) && !as_string) {
+        token.kind = TokenKind::identifier;
+        token.text = "$" + name;
+        return token;
+    }
     std::optional<std::string> value = macro_text(name, token.span, as_string);
     if (!value) {
         token.kind = TokenKind::invalid;
@@ -174,7 +179,9 @@ std::string Lexer::replace_macros(std::string_view word, const Span& span) {
             sink_.report(diagnosticf(Tag::D_SYNTAX, span, "syntax error near \"$\""));
             return result;
         }
-        result += macro_text(word.substr(dollars, length), span, true).value_or("");
+        std::string_view name = word.substr(dollars, length);
+        result +=
+            is_variable(name) ? "$" + std::string(name) : macro_text(name, span, true).value_or("");
         word.remove_prefix(dollars + length);
     }
     return result;

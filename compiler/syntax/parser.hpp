@@ -26,6 +26,7 @@ struct ParseOptions {
     /// Values of $pid $ppid $uid $euid $gid $egid $pgid $sid $target, those that are known.
     std::map<std::string, int64_t, std::less<>> macros;
     std::string target_hint;              ///< why $target is not; "": it comes with -c and -p
+    bool target_is_variable = false;      ///< $target is a variable of a replay, of that name
     bool default_arguments = false;       ///< -x defaultargs: a missing $n is 0, a missing $$n ""
     bool unused_arguments_allowed = true; ///< false: an argument never used is D_MACRO_UNUSED
     bool empty_allowed = false;           ///< -x empty, libraries: no item at all is not D_EMPTY

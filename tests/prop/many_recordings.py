@@ -29,7 +29,7 @@ QUESTIONS = (
     "{ self->at = timestamp; n[vmname, tid]++; }",
 )
 GLOBAL = "int n; profile-500us, profile-700us { all[tid]++; n++; } tick-7ms { printf(\"%d %d %d\\n\", n, all[0], timestamp); } END { printf(\"%d\\n\", n); }"
-LINES = "profile-500us, profile-700us { printf(\"%d %s %s %d\\n\", walltimestamp, vmname, bootid, timestamp); }"
+LINES = "profile-500us, profile-700us { printf(\"%d %s %s %d %d\\n\", walltimestamp, vmname, bootid, timestamp, $target); }"
 
 THREADS = "profile-500us { self->n++; } profile-700us { printf(\"%s %s %d %d\\n\", vmname, bootid, timestamp, self->n); }"
 
@@ -56,7 +56,7 @@ class Round:
         values = ", ".join(["tid", *self.any.sample(VALUES, 2)])
         program = "#pragma D option aggregate=record\n" + "\n".join(f"{probe} {{ capture({values}); }}" for probe in PROBES)
         milliseconds = self.any.randrange(least_ms, most_ms)
-        self.run("sim", "-q", "--seed", self.any.randrange(1 << 30), "--host", host, "--cpus", self.any.randrange(1, 4), "--time", f"{milliseconds}ms",
+        self.run("sim", "-q", "--seed", self.any.randrange(1 << 30), "--host", host, "--target", self.any.randrange(1, 4), "--cpus", self.any.randrange(1, 4), "--time", f"{milliseconds}ms",
                  "-x", "bufsize=4m", "-n", program, "-o", name, *self.any.choice(((), ("--rows",))))
         return milliseconds
 
