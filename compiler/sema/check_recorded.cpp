@@ -214,10 +214,15 @@ TypedPtr ExprChecker::not_recorded(const Span& span, const std::string& what) {
     return nullptr;
 }
 
-/// Whether it is a member of curcpu that no clause recorded.
+/// Whether it is a member of curcpu, which no clause recorded.
 bool ExprChecker::is_of_replayed_cpu(const Member& member) const {
-    const auto* name = member.base->get_if<Identifier>();
-    return is_replayed() && member.arrow && name && name->name == "curcpu" &&
+    const Expr* base = member.base.get();
+    if (const auto* star = base->get_if<Unary>(); star && star->op == UnaryOp::dereference)
+        base = member.arrow ? nullptr : star->operand.get();
+    else if (!member.arrow)
+        base = nullptr;
+    const auto* name = base ? base->get_if<Identifier>() : nullptr;
+    return is_replayed() && name && name->name == "curcpu" &&
            name->scope == VariableScope::global && !is_parameter(*name) &&
            !symbols_.find_inline(name->name);
 }
