@@ -40,8 +40,7 @@ Result<compiler::ProbeDescription> parse_probe(const std::string& given, const s
     compiler::ProbeDescription description;
     if (!compiler::split_probe_description(text, compiler::ProbeSpec::name, description))
         return errorf(base::ErrorCode::invalid,
-                      "%s: not a probe description (provider:module:function:name)",
-                      given.c_str());
+                      "%s: not a probe description (provider:module:function:name)", given.c_str());
     return description;
 }
 
@@ -97,8 +96,8 @@ Result<analyze::WantedProbes> anchor_probes(const std::string& given, Moment& mo
         DBK_TRY(probes, matching_probes(given, moment.name.substr(0, sign), recording));
         if (!probes.empty())
             return errorf(base::ErrorCode::invalid,
-                          "%s: '%s' cannot be read as a distance: expected +1s or -500ms", given.c_str(),
-                          moment.name.substr(sign).c_str());
+                          "%s: '%s' cannot be read as a distance: expected +1s or -500ms",
+                          given.c_str(), moment.name.substr(sign).c_str());
     }
     return no_such_probe(given, recording);
 }
@@ -263,8 +262,8 @@ bool WindowOptions::may_skim() const {
     return has_time() && !since.starts_with("probe:") && !until.starts_with("probe:");
 }
 
-void complain_of_nothing(const analyze::TimeWindow& window,
-                         const analyze::WantedProbes& probes, const std::string& cpus) {
+void complain_of_nothing(const analyze::TimeWindow& window, const analyze::WantedProbes& probes,
+                         const std::string& cpus) {
     std::string text = "there is no record";
     if (probes.is_set())
         text += " of " + probes.description();
@@ -306,8 +305,8 @@ void add_probe_option(Command command, WindowOptions& options) {
 
 Result<void> check_window_options(const WindowOptions& options) {
     DBK_TRY_VOID(parse_probe(quoted("--probe", options.probe), options.probe));
-    for (auto [option, text] :
-         {std::pair("--since", &options.since), std::pair("--until", &options.until)}) {
+    for (auto [option, text] : {std::pair(options.since_option, &options.since),
+                                std::pair(options.until_option, &options.until)}) {
         if (text->empty())
             continue;
         DBK_TRY(Moment moment, parse_moment(option, *text));
@@ -324,24 +323,24 @@ Result<analyze::TimeWindow> apply_window_options(const WindowOptions& options,
     if (!options.ring.empty())
         DBK_TRY_VOID(keep_ring(recording, options.ring));
     analyze::TimeWindow window; // of the time of all CPUs, also when some were asked for
-    for (auto [option, text, to] : {std::tuple("--since", &options.since, &window.since_mono_ns),
-                                    std::tuple("--until", &options.until, &window.until_mono_ns)}) {
+    for (auto [option, text, to] :
+         {std::tuple(options.since_option, &options.since, &window.since_mono_ns),
+          std::tuple(options.until_option, &options.until, &window.until_mono_ns)}) {
         if (text->empty())
             continue;
         DBK_TRY(*to, moment_ns(option, *text, recording));
     }
     if (window.since_ns() > window.until_ns())
-        return errorf(base::ErrorCode::invalid,
-                      "--since %s is later than --until %s: %s and %s after boot",
-                      options.since.c_str(), options.until.c_str(),
-                      boot_text(recording, window.since_ns()).c_str(),
+        return errorf(base::ErrorCode::invalid, "%s %s is later than %s %s: %s and %s after boot",
+                      options.since_option, options.since.c_str(), options.until_option,
+                      options.until.c_str(), boot_text(recording, window.since_ns()).c_str(),
                       boot_text(recording, window.until_ns()).c_str());
     analyze::TimeSpan span = window.is_set() ? analyze::span_of(recording) : analyze::TimeSpan{};
     if (!span.empty() &&
         (window.since_ns() > span.last_mono_ns || window.until_ns() < span.first_mono_ns))
         return window.since_ns() > span.last_mono_ns
-                   ? outside_error("--since", options.since, recording)
-                   : outside_error("--until", options.until, recording);
+                   ? outside_error(options.since_option, options.since, recording)
+                   : outside_error(options.until_option, options.until, recording);
     if (!options.cpus.empty())
         DBK_TRY_VOID(keep_cpus(recording, options.cpus));
     return window;

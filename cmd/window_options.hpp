@@ -13,6 +13,7 @@ namespace daybreak::cmd {
 /// What the user wrote; empty: not asked for.
 struct WindowOptions {
     std::string since, until, ring, cpus, probe;
+    const char *since_option = "--since", *until_option = "--until"; ///< what messages call them
 
     bool has_time() const { return !since.empty() || !until.empty(); }
     /// Whether a part of the file is enough to read.
@@ -54,8 +55,7 @@ base::Result<uint64_t> first_of_probe_ns(const char* option, const std::string& 
 
 /// Says that a part of a recording, which was asked for, has no record.
 void complain_of_nothing(const analyze::TimeWindow& window,
-                         const analyze::WantedProbes& probes = {},
-                         const std::string& cpus = "");
+                         const analyze::WantedProbes& probes = {}, const std::string& cpus = "");
 
 /// Prints an error of these.  Returns the exit status: the user's mistake, or a failure.
 int fail_window(const char* command, const base::Error& error);

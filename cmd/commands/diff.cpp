@@ -22,11 +22,13 @@ using base::errorf;
 struct SideArguments {
     std::vector<std::string> paths;
     std::string boot, since, until;
+    const char *since_option, *until_option; ///< what they are called
 };
 
 struct DiffArguments {
     ProgramArguments program;
-    SideArguments before, after;
+    SideArguments before{{}, {}, {}, {}, "--since-a", "--until-a"};
+    SideArguments after{{}, {}, {}, {}, "--since-b", "--until-b"};
     WindowOptions window; // of both sides
     uint64_t rows_max = 5;
     bool stored = false, json = false;
@@ -115,10 +117,14 @@ std::optional<int> ask_recording(const DiffArguments& arguments, const SideArgum
     files.paths = {path};
     files.options.boot = given.boot;
     WindowOptions window = arguments.window;
-    if (!given.since.empty())
+    if (!given.since.empty()) {
         window.since = given.since;
-    if (!given.until.empty())
+        window.since_option = given.since_option;
+    }
+    if (!given.until.empty()) {
         window.until = given.until;
+        window.until_option = given.until_option;
+    }
     if (auto checked = check_window_options(window); !checked.ok())
         return fail_window("diff", checked.error());
     files.options.skim = window.may_skim();
@@ -382,9 +388,9 @@ void add_side_options(Command command, char letter, SideArguments& side) {
     const std::string name = std::string(1, letter), of = std::string(1, letter - 'a' + 'A');
     command.add_option("--boot-" + name, side.boot, "Boot of " + of + ", by ID prefix")
         .type_name("ID");
-    command.add_option("--since-" + name, side.since, "As --since, of " + of + " only")
+    command.add_option(side.since_option, side.since, "As --since, of " + of + " only")
         .type_name("TIME");
-    command.add_option("--until-" + name, side.until, "As --until, of " + of + " only")
+    command.add_option(side.until_option, side.until, "As --until, of " + of + " only")
         .type_name("TIME");
 }
 
