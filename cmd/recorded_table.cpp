@@ -195,7 +195,7 @@ bool RecordedTable::has_process(const compiler::ProbeDescription& probe) const {
 }
 
 bool RecordedTable::has_places(bool is_of_process) const {
-    return probes_.is_of_several() || (places_processes_ && is_of_process);
+    return probes_.is_of_boots() || (places_processes_ && is_of_process);
 }
 
 std::string RecordedTable::all(const compiler::ProbeDescription& probe) const {
@@ -214,6 +214,8 @@ std::string RecordedTable::place(const compiler::ProbeDescription& probe) const 
     if (!probes_.is_of_several() || !found || found->recordings.empty())
         return "";
     const analyze::ReplayedRecording& first = probes_.recordings()[*found->recordings.begin()];
+    if (!probes_.is_of_boots())
+        return " of ring " + first.ring().info.name + " (--ring takes one alone)";
     std::string text = " of " + (first.vmname.empty() ? "boot " + first.bootid : first.vmname);
     if (found->recordings.size() > 1)
         text += base::strprintf(" and %zu more recordings", found->recordings.size() - 1);

@@ -19,27 +19,6 @@ namespace {
 using base::errorf;
 using base::Result;
 
-/// Returns the index of the ring that is replayed.
-Result<size_t> ring_of(const formats::Recording& recording) {
-    std::optional<size_t> found;
-    std::string names;
-    for (size_t i = 0; i < recording.rings.size(); i++) {
-        const formats::RingRecording& ring = recording.rings[i];
-        if (ring.ecbs.empty())
-            continue;
-        names += (names.empty() ? "" : ", ") + ring.info.name;
-        if (found)
-            return errorf(base::ErrorCode::invalid,
-                          "the recording is of several programs (%s): name one with --ring",
-                          names.c_str());
-        found = i;
-    }
-    if (!found)
-        return errorf(base::ErrorCode::not_found,
-                      "the recording does not describe its records: nothing can be replayed");
-    return *found;
-}
-
 base::Error named_error(const std::string& prefix, const base::Error& error) {
     return errorf(error.code(), "%s%s", prefix.c_str(), error.message().c_str());
 }
@@ -79,8 +58,8 @@ void RecordingSet::name_all() {
     for (const auto& one : all_) {
         one->name = one->vmname;
         if (one->vmname.empty() || boots[one->vmname] > 1)
-            one->name += (one->name.empty() ? "boot " : ", boot ") +
-                         one->bootid.substr(0, kBootDigits);
+            one->name +=
+                (one->name.empty() ? "boot " : ", boot ") + one->bootid.substr(0, kBootDigits);
     }
 }
 
@@ -124,17 +103,30 @@ Result<void> RecordingSet::cut(const WindowOptions& options) {
 
 Result<void> RecordingSet::prepare() {
     for (const auto& one : all_) {
-        auto index = ring_of(one->trace.recording);
-        if (!index.ok())
-            return named_error(prefix(*one), index.error());
-        one->ring_index = *index;
-        one->program = std::make_unique<analyze::RingProgram>(one->ring());
-        one->table =
-            std::make_unique<analyze::CaptureTable>(one->ring(), *one->program, slots_);
+        const std::vector<formats::RingRecording>& rings = one->trace.recording.rings;
+        for (size_t i = 0; i < rings.size(); i++) {
+            if (rings[i].ecbs.empty())
+                continue;
+            auto program = std::make_unique<analyze::RingProgram>(rings[i]);
+            auto table = std::make_unique<analyze::CaptureTable>(rings[i], *program, slots_);
+            one->rings.push_back({i, &rings[i], std::move(program), std::move(table)});
+        }
+        if (one->rings.empty())
+            return errorf(base::ErrorCode::not_found,
+                          "%sthe recording does not describe its records: nothing can be replayed",
+                          prefix(*one).c_str());
     }
-    for (const auto& one : all_)
+    for (const OpenRing* one : rings())
         one->table->finish();
     return {};
+}
+
+std::vector<const OpenRing*> RecordingSet::rings() const {
+    std::vector<const OpenRing*> rings;
+    for (const auto& one : all_)
+        for (const OpenRing& ring : one->rings)
+            rings.push_back(&ring);
+    return rings;
 }
 
 Result<void> RecordingSet::find_events(const std::string& event) {
@@ -154,8 +146,8 @@ Result<std::string> RecordingSet::align(const std::string& event) {
             DBK_TRY_VOID(find_events(event));
         std::vector<analyze::AlignedRecording> aligned;
         for (const auto& one : all_)
-            aligned.push_back(
-                {one->name, analyze::wall_pairs_of(one->trace, one->ring()), one->event_ns});
+            aligned.push_back({one->name, analyze::wall_pairs_of(one->trace, *one->rings[0].ring),
+                               one->event_ns});
         auto found = event.empty() ? analyze::align_by_wall(aligned)
                                    : analyze::align_by_event(aligned, event);
         if (!found.ok())
@@ -163,9 +155,10 @@ Result<std::string> RecordingSet::align(const std::string& event) {
         alignment = std::move(*found);
     }
     for (size_t i = 0; i < all_.size(); i++)
-        replayed_.push_back({&all_[i]->trace.recording, all_[i]->ring_index, all_[i]->table.get(),
-                             all_[i]->window, all_[i]->vmname, all_[i]->bootid,
-                             alignment.shifts_ns[i], all_[i]->program->target()});
+        for (const OpenRing& ring : all_[i]->rings)
+            replayed_.push_back({&all_[i]->trace.recording, ring.index, ring.table.get(),
+                                 all_[i]->window, all_[i]->vmname, all_[i]->bootid,
+                                 alignment.shifts_ns[i], ring.program->target(), i});
     return alignment.note;
 }
 

@@ -16,18 +16,22 @@ std::string vmname_of(const formats::Trace& trace);
 /// The UUID of its boot, as far as it is known.
 std::string bootid_of(const formats::Trace& trace);
 
+/// A ring of a recording, with its program.
+struct OpenRing {
+    size_t index = 0;
+    const formats::RingRecording* ring = nullptr;
+    std::unique_ptr<analyze::RingProgram> program;
+    std::unique_ptr<analyze::CaptureTable> table;
+};
+
 /// One of them, open.
 struct OpenRecording {
     formats::Trace trace;
     std::string vmname, bootid;
     std::string name; ///< for messages: "web-1", of two boots of a machine "web-1, boot 1122aabb"
     analyze::TimeWindow window;
-    size_t ring_index = 0;
-    std::unique_ptr<analyze::RingProgram> program;
-    std::unique_ptr<analyze::CaptureTable> table;
-    uint64_t event_ns = 0; ///< of what they are aligned by
-
-    const formats::RingRecording& ring() const { return trace.recording.rings[ring_index]; }
+    std::vector<OpenRing> rings; ///< that describe their records; at least one
+    uint64_t event_ns = 0;       ///< of what they are aligned by
 };
 
 class RecordingSet {
@@ -42,8 +46,8 @@ public:
     /// which is said, unless that would be all.
     /// Errors: as of apply_window_options().
     base::Result<void> cut(const WindowOptions& options);
-    /// Finds the ring of each, and what its records hold.
-    /// Errors: invalid, when there are several rings to choose from; not_found, when there is none.
+    /// Finds the rings of each, and what their records hold.
+    /// Error: not_found, when there is none.
     base::Result<void> prepare();
     /// Finds their common time; `event` is a probe description, "" is the wall clock.  Returns what
     /// is to be said of it: "" of one recording.
@@ -51,6 +55,8 @@ public:
     base::Result<std::string> align(const std::string& event);
 
     bool is_of_several() const { return all_.size() > 1; }
+    /// The rings of all of them.
+    std::vector<const OpenRing*> rings() const;
     const std::vector<std::unique_ptr<OpenRecording>>& all() const { return all_; }
     std::vector<const formats::Trace*> traces() const;
     /// Of --symbols, for user_names_of().

@@ -3,12 +3,14 @@
 // A program that is replayed: what it is compiled against and how its buffers are.
 #include "cmd/replayed_program.hpp"
 
+#include "analyze/decode/time_span.hpp"
 #include "base/counted.hpp"
 #include "cmd/terminal.hpp"
 #include "engine/sim/bare_host.hpp"
 #include "formats/dof/dof_writer.hpp"
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 namespace daybreak::cmd {
@@ -38,10 +40,35 @@ std::string note_of_predicates(const formats::DofProgram& program,
 
 void complain_of_predicates(const formats::DofProgram& program, const RecordingSet& set) {
     std::vector<const analyze::CaptureTable*> tables;
-    for (const auto& one : set.all())
-        tables.push_back(one->table.get());
+    for (const OpenRing* ring : set.rings())
+        tables.push_back(ring->table.get());
     if (std::string note = note_of_predicates(program, tables); !note.empty())
         complain(note);
+}
+
+base::Result<void> check_recorded_once(const formats::DofProgram& program,
+                                       const analyze::ReplayedProbes& probes) {
+    std::map<std::string, std::set<size_t>> recordings; // that have the probe, of each asked for
+    for (const formats::DofEcb& ecb : program.ecbs)
+        if (auto found = probes.all().find(ecb.probe.id); found != probes.all().end())
+            for (size_t recording : found->second.recordings)
+                recordings[ecb.probe.text()].insert(recording);
+    for (const auto& [name, having] : recordings)
+        for (auto one = having.begin(); one != having.end(); ++one)
+            for (auto other = std::next(one); other != having.end(); ++other) {
+                const analyze::ReplayedRecording &a = probes.recordings()[*one],
+                                                 &b = probes.recordings()[*other];
+                analyze::TimeSpan times = analyze::span_of(a.ring());
+                analyze::TimeSpan others = analyze::span_of(b.ring());
+                if (a.boot == b.boot && times.first_mono_ns <= others.last_mono_ns &&
+                    others.first_mono_ns <= times.last_mono_ns)
+                    return errorf(base::ErrorCode::invalid,
+                                  "%s is in several rings of one boot (%s, %s), and would fire "
+                                  "twice: name one with --ring",
+                                  name.c_str(), a.ring().info.name.c_str(),
+                                  b.ring().info.name.c_str());
+            }
+    return {};
 }
 
 void know_target(KnownProbes& known, std::span<const analyze::ReplayedRecording> recordings,
@@ -76,14 +103,24 @@ base::Result<compiler::CompileSource> stored_source(const analyze::RingProgram& 
 }
 
 base::Result<compiler::CompileSource> stored_source(const RecordingSet& set) {
-    DBK_TRY(compiler::CompileSource source, stored_source(*set.all()[0]->program));
-    for (const auto& one : set.all()) {
-        DBK_TRY(compiler::CompileSource other, stored_source(*one->program));
-        if (other.text != source.text)
-            return errorf(base::ErrorCode::invalid,
-                          "%s and %s recorded with different programs: give one with -s or -n",
-                          set.all()[0]->name.c_str(), one->name.c_str());
-    }
+    const OpenRecording& first = *set.all()[0];
+    DBK_TRY(compiler::CompileSource source, stored_source(*first.rings[0].program));
+    for (const auto& one : set.all())
+        for (const OpenRing& ring : one->rings) {
+            DBK_TRY(compiler::CompileSource other, stored_source(*ring.program));
+            if (other.text == source.text)
+                continue;
+            return one.get() == &first
+                       ? errorf(base::ErrorCode::invalid,
+                                "the recording is of several programs (%s, %s): name one with "
+                                "--ring, or give one with -s or -n",
+                                first.rings[0].ring->info.name.c_str(),
+                                ring.ring->info.name.c_str())
+                       : errorf(base::ErrorCode::invalid,
+                                "%s and %s recorded with different programs: give one with -s or "
+                                "-n",
+                                first.name.c_str(), one->name.c_str());
+        }
     return source;
 }
 
@@ -135,8 +172,9 @@ std::string machine_hint(const compiler::ProbeDescription& description, const Re
 
 std::string hint_for(const compiler::ProbeDescription& description, const RecordingSet& set) {
     if (description.id)
-        return set.is_of_several() ? "each recording has numbers of its own: name the probe"
-                                   : "no probe that was recorded has that number: name the probe";
+        return set.rings().size() > 1
+                   ? "each recording has numbers of its own: name the probe"
+                   : "no probe that was recorded has that number: name the probe";
     if (!description.machine.empty()) {
         if (std::string hint = machine_hint(description, set); !hint.empty())
             return hint;
@@ -144,8 +182,8 @@ std::string hint_for(const compiler::ProbeDescription& description, const Record
                names_one(description.provider, set)) {
         return "-E names a machine in five parts: machine:provider:module:function:name";
     }
-    for (const auto& one : set.all())
-        for (const auto& [id, probe] : one->ring().probes)
+    for (const OpenRing* ring : set.rings())
+        for (const auto& [id, probe] : ring->ring->probes)
             if (sim::names_match(description, probe))
                 return "its clauses stored nothing; what is counted in the kernel "
                        "(aggregate=engine) has no records: record with -x aggregate=record, or "

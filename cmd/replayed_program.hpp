@@ -16,6 +16,10 @@ namespace daybreak::cmd {
 void know_target(KnownProbes& known, std::span<const analyze::ReplayedRecording> recordings,
                  bool is_part = false);
 
+/// Error: invalid, a probe of the program was recorded in two rings of one boot at the same time.
+base::Result<void> check_recorded_once(const formats::DofProgram& program,
+                                       const analyze::ReplayedProbes& probes);
+
 /// What to say of probes of the program that were recorded now and then only; "": of none.
 std::string note_of_predicates(const formats::DofProgram& program,
                                std::span<const analyze::CaptureTable* const> tables);

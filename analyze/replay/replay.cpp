@@ -203,8 +203,10 @@ base::Result<void> Replay::load(base::ByteView dof, formats::DofProgram program)
     places_stacks_ = has_stacks(program);
     base::Bytes changed;
     // Addresses of several recordings become places; those in registers and stacks do not.
-    bool is_changed =
-        !is_of_several() && ask_for_stack_bytes(program, recordings_[0].table->stack_bytes());
+    uint64_t stack_bytes = 0;
+    for (const ReplayedRecording& one : recordings_)
+        stack_bytes = std::max(stack_bytes, one.table->stack_bytes());
+    bool is_changed = !probes_.is_of_boots() && ask_for_stack_bytes(program, stack_bytes);
     if (auto counts = EngineCounts::of(program, ReplayMachine::cpus_of(recordings_))) {
         firings_per_poll_ = counts->firings_max;
         kept_bytes_ = counts->buffer_bytes;

@@ -11,9 +11,9 @@ namespace daybreak::analyze {
 
 namespace {
 
-/// Threads of a recording have keys of their own: ids, and what lies beyond them for idle CPUs.
+/// Threads of a boot have keys of their own: ids, and what lies beyond them for idle CPUs.
 constexpr uint64_t kIdleKeys = uint64_t{1} << 40;
-constexpr uint64_t kRecordingKeys = uint64_t{1} << 41;
+constexpr uint64_t kBootKeys = uint64_t{1} << 41;
 
 } // namespace
 
@@ -140,8 +140,9 @@ void ReplayMachine::leave(uint64_t common_ns) {
     is_of_recording_ = false;
     if (!replayed_.is_of_several())
         return;
-    slots_.set(capture_slots_.vmname(), names_at_.back().vmname);
-    slots_.set(capture_slots_.bootid(), names_at_.back().bootid);
+    const Names& names = replayed_.is_of_boots() ? names_at_.back() : names_at_[0];
+    slots_.set(capture_slots_.vmname(), names.vmname);
+    slots_.set(capture_slots_.bootid(), names.bootid);
     slots_.set(capture_slots_.target(), 0);
     slots_.set(capture_slots_.machine_word(), 0);
     slots_.set(capture_slots_.timestamp(), common_ns);
@@ -195,12 +196,13 @@ void ReplayMachine::set_thread(const FiringReader& reader, size_t recording) {
     uint64_t pid = slots_.process().value_or(slots_.value(route.pid));
     auto tid = static_cast<uint32_t>(slots_.value(route.tid));
     uint64_t key = tid != 0 ? tid : kIdleKeys + reader.main().cpu;
-    host_->set_thread(static_cast<uint32_t>(pid), tid, key + recording * kRecordingKeys);
+    host_->set_thread(static_cast<uint32_t>(pid), tid,
+                      key + recordings_[recording].boot * kBootKeys);
 }
 
 void ReplayMachine::set_no_thread() {
-    size_t recording = replayed_.is_of_several() ? recordings_.size() : 0;
-    host_->set_thread({0, 0, 0, 0, 0, {}, kIdleKeys + recording * kRecordingKeys, false});
+    size_t boot = replayed_.is_of_several() ? recordings_.size() : 0;
+    host_->set_thread({0, 0, 0, 0, 0, {}, kIdleKeys + boot * kBootKeys, false});
 }
 
 uint64_t ReplayMachine::drops() const {

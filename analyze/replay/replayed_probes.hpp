@@ -39,6 +39,8 @@ public:
     explicit ReplayedProbes(std::span<const ReplayedRecording> recordings);
 
     bool is_of_several() const { return recordings_.size() > 1; }
+    /// Whether they are of several boots, whose addresses have nothing in common.
+    bool is_of_boots() const { return recordings_.back().boot != 0; }
     std::span<const ReplayedRecording> recordings() const { return recordings_; }
     const CaptureSlots& slots() const { return recordings_[0].table->slots(); }
 

@@ -10,7 +10,7 @@
 
 namespace daybreak::analyze {
 
-/// What a machine recorded in one boot.  All that it refers to must outlive it.
+/// What a machine recorded in one boot in one ring.  All that it refers to must outlive it.
 struct ReplayedRecording {
     const formats::Recording* recording = nullptr;
     size_t ring_index = 0;
@@ -21,6 +21,7 @@ struct ReplayedRecording {
     /// The common time of all recordings, less its CLOCK_MONOTONIC.
     uint64_t shift_ns = 0;
     uint32_t target = 0; ///< $target; 0: not recorded with -c or -p
+    size_t boot = 0;     ///< which of the replay's, from 0; the rings of one follow each other
 
     const formats::RingRecording& ring() const { return recording->rings[ring_index]; }
     uint64_t common_ns(uint64_t mono_ns) const {

@@ -45,8 +45,9 @@ struct PartialPrograms {
 };
 
 base::Result<PartialPrograms> programs_of(const PartialRequest& request) {
-    DBK_TRY(analyze::MergeableProgram mergeable,
-            analyze::mergeable_program(request.compiled.program, *request.recording.table));
+    DBK_TRY(
+        analyze::MergeableProgram mergeable,
+        analyze::mergeable_program(request.compiled.program, *request.recording.rings[0].table));
     PartialPrograms programs;
     programs.program.normalized = request.compiled.normalized;
     programs.program.options = request.compiled.program.options;
@@ -107,7 +108,7 @@ int replay_partial(const PartialRequest& request) {
     auto programs = programs_of(request);
     if (!programs.ok())
         return fail(programs.error());
-    const formats::RingRecording& ring = request.recording.ring();
+    const formats::RingRecording& ring = *request.recording.rings[0].ring;
     const analyze::TimeWindow& window = request.recording.window;
     if (window.since_ns() > window.until_ns())
         return fail(errorf(base::ErrorCode::invalid, "the window is empty: what is at its end does "

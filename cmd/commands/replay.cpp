@@ -46,8 +46,9 @@ struct ReplayArguments {
 void complain_of_faults(const RecordingSet& set) {
     for (const auto& one : set.all()) {
         uint64_t faults = 0;
-        for (const formats::CpuInfo& cpu : one->ring().cpus)
-            faults += cpu.completeness.errors;
+        for (const OpenRing& ring : one->rings)
+            for (const formats::CpuInfo& cpu : ring.ring->cpus)
+                faults += cpu.completeness.errors;
         if (faults != 0)
             complain(set.prefix(*one) + base::counted(faults, "recorded clause") +
                      " faulted, and stored nothing");
@@ -80,8 +81,8 @@ int complain_of_gaps(const RecordingSet& set, bool has_records) {
 
 uint64_t records_of(const RecordingSet& set) {
     uint64_t all = 0;
-    for (const auto& one : set.all())
-        all += one->ring().completeness().present;
+    for (const OpenRing* ring : set.rings())
+        all += ring->ring->completeness().present;
     return all;
 }
 
@@ -178,10 +179,12 @@ int compile_and_run(const ReplayArguments& arguments, const RecordingSet& set,
         return fail(errorf(base::ErrorCode::unsupported,
                            "probe descriptions ask for more than %u sets of machines",
                            analyze::CaptureSlots::kMachineSetsMax));
+    if (auto once = check_recorded_once(compiled->program, probes); !once.ok())
+        return fail(once.error());
     // The recorded program has the options of its command line, too.
     std::vector<formats::DofOption> given;
     if (arguments.program.source)
-        given = set.all()[0]->program->options();
+        given = set.rings()[0]->program->options();
     if (auto checked = check_destructive(compiled->program);
         !arguments.program.source && !checked.ok())
         return fail(checked.error());
@@ -228,6 +231,9 @@ int replay(ReplayArguments arguments) {
         return fail(errorf(base::ErrorCode::unsupported,
                            "--partial takes one boot of one machine: write a file for each, and "
                            "merge them"));
+    if (!arguments.partial.empty() && (*set)->rings().size() > 1)
+        return fail(
+            errorf(base::ErrorCode::unsupported, "--partial takes one ring: name it with --ring"));
     if (!arguments.partial.empty()) {
         OpenRecording& one = *(*set)->all()[0];
         one.window = analyze::window_of_part(one.trace.recording, one.window);

@@ -42,7 +42,7 @@ struct SimArguments {
     bool replace = false, rows = false;
     std::string time, injection, privileges;
     std::optional<uint64_t> seed, target; ///< target: $target
-    uint64_t cpu_count = 1;
+    uint64_t cpu_count = 1, ring = 1;
     bool compile_only = false;
     bool verbose = false; ///< -v
     bool native = false;
@@ -117,6 +117,9 @@ std::optional<std::string> check(const SimArguments& arguments, SimSetting& sett
     }
     if (arguments.target.value_or(1) - 1 >= INT32_MAX)
         return base::strprintf("--target %" PRIu64 ": expected a process ID", *arguments.target);
+    if (arguments.ring < 1 || arguments.ring >= UINT16_MAX)
+        return base::strprintf("--ring %" PRIu64 ": expected 1 to %u", arguments.ring,
+                               UINT16_MAX - 1);
     if (!arguments.injection.empty() && !parse_injection(arguments.injection, setting.faults))
         return "--inject " + arguments.injection +
                ": expected nested=N, load=N, slow=N, alloc=N, missed=N or stack=N";
@@ -125,6 +128,9 @@ std::optional<std::string> check(const SimArguments& arguments, SimSetting& sett
                ": expected user, proc and kernel, separated by commas";
     setting.host.cpu_count = static_cast<uint32_t>(arguments.cpu_count);
     setting.host.seed = arguments.seed.value_or(1);
+    setting.run.ring_id = static_cast<uint16_t>(arguments.ring);
+    if (arguments.ring != 1)
+        setting.run.name += base::strprintf("-%" PRIu64, arguments.ring);
     return std::nullopt;
 }
 
@@ -342,6 +348,9 @@ void add_sim(Command app, int& status) {
     command.add_option("--cpus", arguments->cpu_count, "Simulated CPUs (1)");
     command.add_option("--host", arguments->host,
                        "The machine's name in what -o writes (simulated)");
+    command.add_option("--ring", arguments->ring,
+                       "The ring's number in what -o writes (1): of one boot's programs each has "
+                       "its own");
     command.add_option("--target", arguments->target, "The process that $target is")
         .type_name("PID");
     command.add_option("--time", arguments->time,

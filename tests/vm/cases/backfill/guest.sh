@@ -18,3 +18,5 @@ refuses no-tracefs "mount -t tracefs tracefs /nowhere" daybreak backfill -s /sha
 holds record daybreak record --claim -o /share/out/after.dbrk
 equal phases-replayed "$(daybreak replay -q -n 'boot:::loader-done, boot:::initcall-level, boot:::module-loaded { @[bootphase] = count(); }
 	END { printa("%s=%@d ", @); }' /share/out/before.dbrk)" "initrd=1 loader=1 kernel=10 "
+equal phases-of-both "$(daybreak replay -q -n 'boot:::loader-done, boot:::initcall-level, boot:::module-loaded, boot:::init-exec { @[bootphase] = count(); }
+	END { printa("%s=%@d ", @); }' /share/out/before.dbrk /share/out/after.dbrk)" "loader=1 initrd=3 kernel=10 "
