@@ -23,7 +23,7 @@ bool add_file(live::Places& places, const formats::DofProbeName& name, std::stri
         return false;
     }
     problem = places.too_long_count() != 0 ? "a function's name has at most 4095 bytes, a file's 127"
-                                           : name.module + " has no such function";
+                                           : name.module + " has no such function or mark";
     return places.all().size() > before || places.has(name);
 }
 

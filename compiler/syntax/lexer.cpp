@@ -141,7 +141,7 @@ char Lexer::skip_to_character() {
 }
 
 /// Of "pid*:/usr/bin/prog:main:entry" a path is the second part: no other part has a slash, with
-/// which a predicate begins.
+/// which a predicate begins.  A colon of a predicate comes after a question mark.
 size_t Lexer::probe_word_end() const {
     size_t end = offset_;
     auto skip_letters = [&] {
@@ -150,10 +150,9 @@ size_t Lexer::probe_word_end() const {
     };
     skip_letters();
     std::string_view word = text_.substr(offset_, end - offset_);
-    if (!word.starts_with("pid") || word.find(':') != word.size() - 1 ||
-        !text_.substr(end).starts_with('/'))
+    if (word.empty() || word.find(':') != word.size() - 1 || !text_.substr(end).starts_with('/'))
         return end;
-    size_t path_end = text_.find_first_of(": \t\n\"{};,", end);
+    size_t path_end = text_.find_first_of(":? \t\n\"{};,", end);
     if (path_end == std::string_view::npos || text_[path_end] != ':')
         return end;
     end = path_end;

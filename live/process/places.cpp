@@ -53,7 +53,8 @@ uint32_t process_named(const formats::DofProbeName& description) {
 
 bool is_by_path(const formats::DofProbeName& description) {
     return description.id == 0 && description.module.starts_with('/') &&
-           sim::glob_match(description.provider, "pid");
+           (sim::glob_match(description.provider, "pid") ||
+            (is_of_marks(description.provider) && number_named(description) == 0));
 }
 
 bool is_of_marks(const std::string& provider) {
@@ -97,25 +98,33 @@ void Places::add_function(const formats::DofProbeName& description, formats::Dof
     }
 }
 
+/// Adds a place at a mark, when a description names it; provider, module, path and file are set.
+void Places::add_mark(const formats::DofProbeName& description, formats::DofPlace place,
+                      const analyze::ObjectSymbols& object, const analyze::ObjectMark& mark) {
+    auto in_file = object.file_offset_of(mark.address);
+    const auto* function = object.find(mark.address);
+    place.probe.function = function != nullptr ? function->name : "";
+    place.probe.name = dashed(mark.name);
+    if (!in_file || !sim::glob_match(description.provider, place.probe.provider) ||
+        !sim::glob_match(description.function, place.probe.function) ||
+        !sim::glob_match(description.name, place.probe.name))
+        return;
+    place.operands = mark.operands;
+    place.kind = DBK_PLACE_MARK;
+    place.offset = *in_file;
+    place.semaphore = mark.semaphore != 0 ? object.file_offset_of(mark.semaphore).value_or(0) : 0;
+    add(std::move(place));
+}
+
 void Places::add_marks(const formats::DofProbeName& description, uint32_t pid) {
     for (const ProcessNames::Mark& mark : names_.marks(pid)) {
         formats::DofPlace place;
         place.probe.provider = mark.mark->provider + std::to_string(pid);
-        place.probe.module = mark.object;
-        place.probe.function = mark.function;
-        place.probe.name = dashed(mark.mark->name);
-        if (!sim::glob_match(description.provider, place.probe.provider) ||
-            !sim::glob_match(description.module, place.probe.module) ||
-            !sim::glob_match(description.function, place.probe.function) ||
-            !sim::glob_match(description.name, place.probe.name))
-            continue;
+        place.probe.module = mark.object_name;
         place.path = mark.path;
-        place.operands = mark.mark->operands;
-        place.kind = DBK_PLACE_MARK;
         place.pid = pid;
-        place.offset = mark.file_offset;
-        place.semaphore = mark.semaphore_offset;
-        add(std::move(place));
+        if (sim::glob_match(description.module, place.probe.module))
+            add_mark(description, std::move(place), *mark.object, *mark.mark);
     }
 }
 
@@ -161,12 +170,19 @@ base::Result<void> Places::add_by_path(const formats::DofProbeName& description)
         return base::errorf(base::ErrorCode::invalid, "%s is not a program or library of 64 bits",
                             description.module.c_str());
     formats::DofPlace place;
-    place.probe = {"pid", description.module, "", "", 0};
+    place.probe.module = description.module;
     place.path = path;
     place.build_id.assign(object.build_id().begin(), object.build_id().end());
     place.build_id_at = object.build_id_offset();
     if (place.build_id.size() > DBK_PLACE_BUILD_ID_MAX)
         place.build_id.clear();
+    for (const analyze::ObjectMark& mark : object.marks()) {
+        place.probe.provider = mark.provider;
+        add_mark(description, place, object, mark);
+    }
+    place.probe.provider = "pid";
+    if (!sim::glob_match(description.provider, place.probe.provider))
+        return {};
     for (const analyze::ObjectSymbols::Symbol& symbol : object.symbols()) {
         auto offset = object.file_offset_of(symbol.address);
         if (!offset || symbol.bytes == 0 || !sim::glob_match(description.function, symbol.name))

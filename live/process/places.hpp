@@ -9,6 +9,8 @@
 //                                     that do not exist yet; the probes are of provider "pid"
 //     PROVIDERN:OBJECT:FUNCTION:NAME  a mark of process N (USDT), in FUNCTION: "python123",
 //     "gc-start"
+//     PROVIDER*:/PATH:FUNCTION:NAME   the marks of that file in every process that maps it; the probes
+//                                     are of provider PROVIDER: "python*:/usr/bin/python3::gc-start"
 //
 // OBJECT is a file's name without its folder, or a.out, the program itself; globs may stand for
 // it and for FUNCTION.
@@ -40,6 +42,8 @@ public:
 private:
     void add_function(const formats::DofProbeName& description, formats::DofPlace place,
                       uint64_t function_bytes);
+    void add_mark(const formats::DofProbeName& description, formats::DofPlace place,
+                  const analyze::ObjectSymbols& object, const analyze::ObjectMark& mark);
     void add(formats::DofPlace place);
 
     ProcessNames names_;
@@ -50,7 +54,8 @@ private:
 
 /// Returns the process that a description's provider means: "pid123"; 0: none.
 uint32_t process_named(const formats::DofProbeName& description);
-/// Returns whether a description is of a file, in whatever process: "pid*:/usr/bin/cat:main:entry".
+/// Returns whether a description is of a file, in whatever process: "pid*:/usr/bin/cat:main:entry",
+/// "python*:/usr/bin/python3::gc-start".
 bool is_by_path(const formats::DofProbeName& description);
 /// Returns the number that a description's provider ends with: "python123"; 0: none.
 uint32_t number_named(const formats::DofProbeName& description);

@@ -202,19 +202,10 @@ std::vector<ProcessNames::Mark> ProcessNames::marks(uint64_t pid) {
         const analyze::ObjectSymbols& object = object_of(pid, mapping);
         for (const analyze::ObjectMark& mark : object.marks()) {
             auto in_file = object.file_offset_of(mark.address);
-            auto semaphore = object.file_offset_of(mark.semaphore);
             if (!in_file || *in_file < mapping.file_offset ||
                 *in_file - mapping.file_offset >= mapping.end - mapping.begin)
                 continue;
-            Mark one;
-            one.object = name_of(mapping.path);
-            if (const auto* symbol = object.find(mark.address))
-                one.function = symbol->name;
-            one.mark = &mark;
-            one.path = path_of(pid, mapping);
-            one.file_offset = *in_file;
-            one.semaphore_offset = mark.semaphore != 0 ? semaphore.value_or(0) : 0;
-            found.push_back(std::move(one));
+            found.push_back({name_of(mapping.path), path_of(pid, mapping), &object, &mark});
         }
     }
     return found;

@@ -59,10 +59,9 @@ public:
 
     /// A mark of an object that a process has mapped.
     struct Mark {
-        std::string object, function;              ///< function "": between those that have names
-        const analyze::ObjectMark* mark = nullptr; ///< lives as long as this
-        std::string path;
-        uint64_t file_offset = 0, semaphore_offset = 0;
+        std::string object_name, path;
+        const analyze::ObjectSymbols* object = nullptr; ///< lives as long as this
+        const analyze::ObjectMark* mark = nullptr;      ///< of the object
     };
     /// Returns the marks of a process's objects.
     std::vector<Mark> marks(uint64_t pid);

@@ -82,7 +82,7 @@ TEST_CASE("every form of probe description is understood", "[compiler][parser]")
     CHECK(parsed.clause().statements.empty());
 }
 
-TEST_CASE("the module of a provider pid may be a path, and a predicate is none",
+TEST_CASE("the module of a program's provider may be a path, and a predicate is none",
           "[compiler][parser]") {
     auto first = [](const char* text) {
         Parsed parsed(text);
@@ -93,7 +93,11 @@ TEST_CASE("the module of a provider pid may be a path, and a predicate is none",
     CHECK(first("pid*:/usr/bin/c++-12:main:entry { }") == "pid*:/usr/bin/c++-12:main:entry");
     CHECK(first("pid*:/a:f: /x/ { }") == "pid*:/a:f: if");
     CHECK(first("pid*:/a:f:/x/ { }") == "pid*:/a:f: if");
+    CHECK(first("postgresql*:/usr/bin/postgres::query-start { }") ==
+          "postgresql*:/usr/bin/postgres::query-start");
     CHECK(first("pid12:/x/ { }") == "pid12: if");
+    CHECK(first("entry:/x?a:b/ { }") == "entry: if");
+    CHECK(first("entry:/x?y/2:b/ { }") == "entry: if");
     CHECK(first("pid12:::/x/ { }") == "pid12::: if");
     CHECK(first("syscall:/x/ { }") == "syscall: if");
     Parsed parsed("pid*:/usr/bin/cat:ma*n:return, pid:/lib/x.so:f:1f { }");

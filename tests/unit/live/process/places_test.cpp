@@ -84,6 +84,8 @@ TEST_CASE("a file is named by its path, for every process that will map it", "[l
     CHECK(is_by_path({"", "/bin/cat", "", "", 0}));
     CHECK(!is_by_path({"pid*", "cat", "main", "entry", 0}));
     CHECK(!is_by_path({"pid1", "/bin/cat", "main", "entry", 0}));
+    CHECK(is_by_path({"python*", "/bin/cat", "", "gc-start", 0}));
+    CHECK(!is_by_path({"python12", "/bin/cat", "", "gc-start", 0}));
     CHECK(!is_by_path({"fbt", "/bin/cat", "main", "entry", 0}));
     CHECK(!is_by_path({"pid*", "/bin/cat", "main", "entry", 7}));
     auto mapped = places_of({own(), "a.out", "a_function_of_the_test", "entry", 0});
@@ -107,6 +109,29 @@ TEST_CASE("a file is named by its path, for every process that will map it", "[l
     CHECK(!places.has({"pid*", "/proc/self/exe", "none", "entry", 0}));
     CHECK(!places.add_by_path({"pid*", "/no/such/file", "main", "", 0}).ok());
     CHECK(!places.add_by_path({"pid*", "/proc/self/cmdline", "main", "", 0}).ok());
+}
+
+TEST_CASE("marks of a file are named by its path, with the provider's name alone", "[live]") {
+    const std::string library = "/usr/lib/x86_64-linux-gnu/libstdc++.so.6";
+    auto marks = [&](const char* provider, const char* name) {
+        Places places;
+        REQUIRE(places.add_by_path({provider, library, "", name, 0}).ok());
+        std::string text;
+        for (const DofPlace& place : places.all()) {
+            CHECK(place.kind == DBK_PLACE_MARK);
+            CHECK(place.pid == 0);
+            CHECK(place.build_id.size() == 20);
+            CHECK(place.offset != 0);
+            text += place.probe.provider + ":" + place.probe.name + " " + place.operands + ";";
+        }
+        return text;
+    };
+    // The header of the C++ library says which register an exception is in, the compiler chooses it.
+    CHECK(marks("libstdcxx*", "throw").starts_with("libstdcxx:throw 8@%"));
+    CHECK(marks("*", "throw") == marks("libstdcxx*", "throw"));
+    CHECK(marks("pid*", "throw").empty());
+    CHECK(marks("python*", "throw").empty());
+    CHECK(marks("libstdcxx*", "entry").empty());
 }
 
 TEST_CASE("objects and functions are named by globs, and each place is there once", "[live]") {
