@@ -50,22 +50,37 @@ equal long-reported "$(daybreak report long.dbrk | awk -v at="$name:return" '$3 
 equal long-replayed "$(daybreak replay -qn "pid::$name:return { printf(\"%s %d;\", probefunc, arg1); }" -x strsize=1k long.dbrk 2>&1)" "$name 1;$name 2;$name 3;"
 refuses too-long "longer than 4095 bytes" dtrace -qn "pid\$target:long:$(printf %4096s | tr ' ' x):entry {}" -c long
 
-# Marks: Python fires them only while the count of its tracers is not 0.
+# Marks: Python fires them only while the count of its tracers is not 0.  That of 3.11 has function-entry in code that runs
+# only while the program itself traces or profiles; the program counts its calls itself.
 cat >calls.py <<'END'
+import sys
+own = {}
 def inner(n):
+    own['inner'] = own.get('inner', 0) + 1
     return n
 def outer(n):
+    own['outer'] = own.get('outer', 0) + 1
     for i in range(n):
         inner(i)
+if len(sys.argv) > 1:
+    sys.setprofile(lambda *what: None)
 for i in range(20):
     outer(5)
+sys.setprofile(None)
+open('counted', 'w').write(f'inner {own["inner"]} outer {own["outer"]}')
 END
 python_command='python -S -I -X frozen_modules=on calls.py'
 export PYTHONHOME=/usr PYTHONDONTWRITEBYTECODE=1
 equal marks-listed "$(dtrace -ln 'python$target:::gc-*' -c "$python_command" 2>/dev/null | awk 'NR > 1 { sub(/[0-9]+$/, "N", $2); print $2, $3, $NF }' | sort | tr '\n' ' ')" \
 	"pythonN python gc-done pythonN python gc-start "
-equal marks "$(traced -n 'python$target:::function-return /basename(copyinstr(arg0)) == "calls.py"/ { @[copyinstr(arg1)] = count(); }' -c "$python_command" | tr -s ' ')" \
-	"<module> 1 outer 20 inner 100"
+marks_of() { # COMMAND MARK: how often it fired in functions of calls.py, by name, as the program writes it
+	traced -n "python\$target:::$2"' /basename(copyinstr(arg0)) == "calls.py" && index(copyinstr(arg1), "<") < 0/ { @[copyinstr(arg1)] = count(); }' \
+		-x aggsortkey -c "$1"
+}
+equal marks "$(marks_of "$python_command" function-return)" "$(cat counted)"
+equal marks-unprofiled "$(marks_of "$python_command" function-entry)" ""
+equal marks-profiled "$(marks_of "$python_command profiled" function-entry)" "$(cat counted)"
+equal marks-counted "$(cat counted)" "inner 100 outer 20"
 equal marks-by-glob "$(traced -n 'python*:::function-return /basename(copyinstr(arg0)) == "calls.py"/ { @ = count(); } END { printa("%@d", @); }' -c "$python_command")" 121
 refuses no-such-mark "does not match any probes" dtrace -qn 'python$target:::no-such-mark {}' -c "$python_command"
 
