@@ -262,9 +262,9 @@ base::Result<Compilation> compile(const ProgramArguments& arguments, const Known
     options.target_hint = probes.target_hint;
     options.target_is_variable = probes.target_is_variable;
     set_options(arguments, options);
-    DBK_TRY_VOID(add_libraries(arguments.library_folders, options));
-    if (!probes.library.empty())
+    if (!probes.library.empty()) // those of -L may use it
         options.libraries.push_back({"probes.d", "(probes)", probes.library, true});
+    DBK_TRY_VOID(add_libraries(arguments.library_folders, options));
     DBK_TRY(auto where, kernel_source(arguments));
     Compilation made;
     if (where)

@@ -14,6 +14,7 @@
 #include "engine/sim/simulation.hpp"
 #include "recorder/host.hpp"
 
+#include <cinttypes>
 #include <memory>
 
 namespace daybreak::cmd {
@@ -28,10 +29,11 @@ constexpr uint16_t kRingId = 0xffff;
 constexpr const char* kStandardName = "before";
 /// Where an event's text, and the phase, lie for the program.
 constexpr uint64_t kTextAddress = 0xffff888000100000, kPhaseAddress = 0xffff888000200000;
-constexpr size_t kPhaseArg = 9;
-/// In place of the one of a machine whose memory can be asked; 0: BEGIN, END and ERROR.
-constexpr const char* kPhaseLibrary =
-    "inline string bootphase = arg9 == 0 ? \"\" : stringof((char *)arg9);\n";
+/// In place of the one of a machine whose memory can be asked; "" in BEGIN and END.
+std::string phase_library() {
+    return base::strprintf("inline string bootphase = stringof((char *)%#" PRIx64 ");\n",
+                           kPhaseAddress);
+}
 /// The first program, which loads the module before anything else runs.
 constexpr std::string_view kEarlyInit = "Run /daybreak/early-init as init process";
 
@@ -71,7 +73,7 @@ std::optional<CompiledProgram> compile(const ProgramArguments& program) {
         return text;
     };
     KnownProbes known{exists, similar, hint};
-    known.library = kPhaseLibrary;
+    known.library = phase_library();
     return compile_program(program, known);
 }
 
@@ -101,7 +103,6 @@ void fire(sim::Simulation& simulation, sim::SimProbe& probe, const StartEvent& e
     args[0] = event.kind == Kind::loader_done ? event.took_ns : kTextAddress;
     args[1] = event.kind == Kind::message ? event.log_level : event.took_ns;
     args[2] = static_cast<uint64_t>(event.error);
-    args[kPhaseArg] = kPhaseAddress;
     simulation.fire(probe, args);
     simulation.drain();
 }
@@ -109,6 +110,7 @@ void fire(sim::Simulation& simulation, sim::SimProbe& probe, const StartEvent& e
 /// From BEGIN to END.
 Result<void> fire_all(const KernelStart& start, sim::BareHost& host, sim::Simulation& simulation,
                       const std::vector<sim::SimProbe*>& probes) {
+    host.kernel_memory().map_string(kPhaseAddress, "");
     DBK_TRY_VOID(simulation.start());
     for (const StartLoss& loss : start.losses)
         for (const auto& [kind, count] : loss.missed)
@@ -124,6 +126,7 @@ Result<void> fire_all(const KernelStart& start, sim::BareHost& host, sim::Simula
     }
     host.clock().advance(1);
     host.set_cpu(0);
+    host.kernel_memory().map_string(kPhaseAddress, "");
     simulation.finish();
     return {};
 }

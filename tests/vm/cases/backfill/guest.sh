@@ -9,6 +9,9 @@ holds standard sh -c 'daybreak backfill -s /share/in/standard.d >/share/out/stan
 refuses no-room "cannot write" sh -c 'daybreak backfill -s /share/in/before.d --release >/dev/full'
 equal events-are-on "$(grep -c '^initcall:' /sys/kernel/tracing/set_event)" 3
 holds small-buffer sh -c "daybreak backfill -b 64k -qn 'boot:::initcall-start { printf(\"%s %d\n\", args[0], timestamp); }' >/share/out/small.txt"
+mkdir -p /tmp/lib && echo 'inline int is_kernel = bootphase == "kernel";' >/tmp/lib/own.d
+equal own-library "$(daybreak backfill -L /tmp/lib -qn 'BEGIN { printf("(%s)", bootphase); } boot:::initcall-level /is_kernel/ { @[arg9] = count(); }
+	END { printa("%d %@d (", @); printf("%s)", bootphase); }')" "()0 10 ()"
 holds writes daybreak backfill -s /share/in/before.d -o /share/out/before.dbrk --release
 equal events-are-off "$(cat /sys/kernel/tracing/set_event)" ""
 equal clock-is-back "$(grep -c '\[local\]' /sys/kernel/tracing/trace_clock)" 1
