@@ -17,26 +17,26 @@ void CommonPlaces::find_images() {
     image_places_.finish();
 }
 
-uint64_t CommonPlaces::kernel(size_t recording, uint64_t address) {
+uint64_t CommonPlaces::kernel(size_t source, uint64_t address) {
     if (is_of_one())
         return address;
-    auto known = known_[recording].find(address);
-    if (known != known_[recording].end())
+    auto known = known_[source].find(address);
+    if (known != known_[source].end())
         return known->second;
-    uint64_t place = make_place(recording, address);
+    uint64_t place = make_place(source, address);
     if (place != address) // a number that lies nowhere may be any number
-        known_[recording].emplace(address, place);
+        known_[source].emplace(address, place);
     return place;
 }
 
-uint64_t CommonPlaces::make_place(size_t recording, uint64_t address) {
+uint64_t CommonPlaces::make_place(size_t source, uint64_t address) {
     if (images_.empty())
         find_images();
-    formats::Frame frame = indexes_[recording].frame_of(address);
-    auto match = sources_[recording].trace->symbols.find(address);
+    formats::Frame frame = indexes_[source].frame_of(address);
+    auto match = sources_[source].trace->symbols.find(address);
     uint64_t place = address;
     if (frame.image) {
-        place = *image_places_.address_of(images_[recording][*frame.image].build_id, frame.offset);
+        place = *image_places_.address_of(images_[source][*frame.image].build_id, frame.offset);
     } else if (match) {
         place = places_by_name_.symbol(match->module, match->name) + match->offset_bytes;
     }
@@ -84,15 +84,15 @@ uint64_t CommonPlaces::place_of(const formats::ProcessMaps::Match& match, uint64
     return place;
 }
 
-uint64_t CommonPlaces::user(size_t recording, uint64_t pid, uint64_t address, uint64_t mono_ns) {
-    RecordedNames* users = sources_[recording].users;
+uint64_t CommonPlaces::user(size_t source, uint64_t pid, uint64_t address, uint64_t mono_ns) {
+    RecordedNames* users = sources_[source].users;
     auto match = users ? users->locate(pid, address, mono_ns) : std::nullopt;
     if (!match || !is_common(*match->file) || match->offset >= formats::kImageBytesMax)
         return address;
     if (!has_files_ && !is_of_one())
         find_files();
     uint64_t start = place_of(*match, address), place = start + match->offset;
-    if (!origins_.try_emplace(place, Origin{recording, pid, address, mono_ns}).second)
+    if (!origins_.try_emplace(place, Origin{source, pid, address, mono_ns}).second)
         return place;
     if (auto found = users->find(pid, address, mono_ns)) {
         files_.add_file(start, match->offset + 1, found->object);
@@ -124,8 +124,8 @@ std::string CommonPlaces::Files::line(uint64_t, uint64_t address, bool is_return
     if (at == places_.origins_.end())
         return "";
     const Origin& origin = at->second;
-    return places_.sources_[origin.recording].users->line(origin.pid, origin.address, is_return,
-                                                          origin.mono_ns);
+    return places_.sources_[origin.source].users->line(origin.pid, origin.address, is_return,
+                                                       origin.mono_ns);
 }
 
 } // namespace daybreak::analyze

@@ -43,12 +43,12 @@ public:
     explicit CommonPlaces(std::vector<Source> sources)
         : sources_(std::move(sources)), known_(sources_.size()), files_(*this) {}
 
-    /// Returns the address here of what a recording, by index, has at an address of the kernel; the
+    /// Returns the address here of what a source, by index, has at an address of the kernel; the
     /// same when neither its image nor its name is known.
-    uint64_t kernel(size_t recording, uint64_t address);
+    uint64_t kernel(size_t source, uint64_t address);
     /// The same of a process at CLOCK_MONOTONIC of the recording; the same when the file or its
     /// build id is not known.
-    uint64_t user(size_t recording, uint64_t pid, uint64_t address, uint64_t mono_ns);
+    uint64_t user(size_t source, uint64_t pid, uint64_t address, uint64_t mono_ns);
 
     /// Names of the addresses so far: those of the kernel as of the last settle().
     const formats::SymbolTable& symbols() const { return symbols_; }
@@ -62,7 +62,7 @@ public:
 private:
     /// An address that had a place first.
     struct Origin {
-        size_t recording;
+        size_t source;
         uint64_t pid, address, mono_ns;
     };
     /// Source lines are where the place came from.
@@ -89,14 +89,14 @@ private:
     void find_images();
     void find_files();
     uint64_t place_of(const formats::ProcessMaps::Match& match, uint64_t address);
-    uint64_t make_place(size_t recording, uint64_t address);
+    uint64_t make_place(size_t source, uint64_t address);
     void name(uint64_t place, std::string_view name, std::string_view module);
 
     std::vector<Source> sources_;
-    std::vector<std::vector<formats::StateImage>> images_; // by recording; empty: not asked for yet
+    std::vector<std::vector<formats::StateImage>> images_; // by source; empty: not asked for yet
     std::vector<ImageIndex> indexes_;
     FramePlaces image_places_, file_places_;
-    std::vector<std::unordered_map<uint64_t, uint64_t>> known_; // kernel places by recording
+    std::vector<std::unordered_map<uint64_t, uint64_t>> known_; // kernel places by source
     PlacesByName places_by_name_;                               // of no known image
     std::map<uint64_t, Origin> origins_;                        // by place
     std::map<std::tuple<std::string, uint64_t, uint64_t>, uint64_t>

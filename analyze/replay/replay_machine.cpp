@@ -81,9 +81,8 @@ base::Result<void> ReplayMachine::make_host(uint64_t begin_ns) {
     if (places_)
         host_->set_places([this](uint64_t address, bool is_of_process) {
             return !is_of_recording_ ? address
-                   : is_of_process
-                       ? places_->user(recording_, host_->thread().pid, address, own_ns_)
-                       : places_->kernel(recording_, address);
+                   : is_of_process   ? places_->user(boot_, host_->thread().pid, address, own_ns_)
+                                     : places_->kernel(boot_, address);
         });
     return {};
 }
@@ -157,7 +156,7 @@ void ReplayMachine::take(const FiringReader& reader, size_t recording) {
     for (const MergedRecord& merged : reader.records())
         slots_.fill(table, reader.ecb_of(merged), merged.record);
     set_thread(reader, recording);
-    recording_ = recording;
+    boot_ = recordings_[recording].boot;
     own_ns_ = reader.mono_ns();
     is_of_recording_ = true;
     if (places_stacks_)
@@ -183,10 +182,10 @@ void ReplayMachine::set_user_bytes() {
 
 void ReplayMachine::place_stacks() {
     for (uint64_t& address : slots_.kernel_stack())
-        address = places_->kernel(recording_, address);
+        address = places_->kernel(boot_, address);
     if (auto pid = slots_.process())
         for (uint64_t& address : slots_.user_stack())
-            address = places_->user(recording_, *pid, address, own_ns_);
+            address = places_->user(boot_, *pid, address, own_ns_);
 }
 
 /// The thread that the firing's records tell of, as far as the engine itself asks: clauses have its

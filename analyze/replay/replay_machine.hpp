@@ -82,7 +82,7 @@ private:
     std::vector<sim::SimProbe*> timers_;
     CommonPlaces* places_ = nullptr;
     bool places_stacks_ = false;
-    size_t recording_ = 0; // that fires, and when
+    size_t boot_ = 0; // that fires, and when
     uint64_t own_ns_ = 0;
     bool is_of_recording_ = false;
 };
