@@ -3,6 +3,7 @@
 
 #include "cmd/possible_probes.hpp"
 #include "cmd/terminal.hpp"
+#include "compiler/diagnostics/other_tracers.hpp"
 #include "formats/dof/dof_writer.hpp"
 #include "live/process/places.hpp"
 
@@ -40,8 +41,10 @@ std::optional<CompiledProgram> compile_for_machine(const ProgramArguments& argum
                           },
                       .similar = similar_possible_probe};
     known.hint = [&](const compiler::ProbeDescription& description) {
-        return live::is_by_path(name_of(description)) ? problem
-                                                      : hint_for_backfill_probe(description);
+        if (!live::is_by_path(name_of(description)))
+            return hint_for_backfill_probe(description);
+        std::string foreign = compiler::hint_for_foreign_probe(description.text);
+        return foreign.empty() ? problem : foreign;
     };
     auto compiled = compile_program(arguments, known);
     if (!compiled || places.all().empty())

@@ -60,8 +60,6 @@ struct ForeignProbe {
     std::string_view word, d;
 };
 
-constexpr std::string_view kNoUserProbes = "";
-
 constexpr ForeignProbe kProbes[] = {
     {"kprobe", "fbt::$1:entry"},
     {"kretprobe", "fbt::$1:return"},
@@ -75,7 +73,7 @@ constexpr ForeignProbe kProbes[] = {
     {"profile", "profile-$2$1"},
     {"uprobe", "pid$target::$1:entry"},
     {"uretprobe", "pid$target::$1:return"},
-    {"usdt", kNoUserProbes},
+    {"usdt", "PROVIDER*:/PATH::NAME"},
 };
 
 /// The same for SystemTap, whose points are "words("argument")", then perhaps .return.
@@ -91,7 +89,7 @@ constexpr ForeignProbe kPoints[] = {
     {"begin", "BEGIN"},
     {"end", "END"},
     {"error", "ERROR"},
-    {"process", kNoUserProbes},
+    {"process", "pid*:/PATH:FUNCTION:entry, a mark PROVIDER*:/PATH::NAME,"},
 };
 
 constexpr MissingProbe kMissing[] = {
@@ -125,9 +123,7 @@ std::string filled(std::string_view form, const std::string& first, const std::s
 }
 
 std::string words(std::string_view tracer, std::string_view word, const std::string& d) {
-    std::string theirs = std::string(tracer) + "'s " + std::string(word);
-    return d.empty() ? theirs + " would be a probe in a program: Daybreak has none there"
-                     : theirs + " is " + d + " in D";
+    return std::string(tracer) + "'s " + std::string(word) + " is " + d + " in D";
 }
 
 /// tracepoint:syscalls:sys_enter_openat: the provider of D for these has names of its own.
@@ -146,10 +142,10 @@ std::string bpftrace_probe(std::string_view text) {
                                      [&word](const ForeignProbe& one) { return one.word == word; });
     if (known == std::end(kProbes) || parts.size() < 2)
         return "";
-    if (known->d.empty())
-        return words("bpftrace", word, "");
-    if (parts[1].empty() && known->d.starts_with("pid")) // a path follows
-        return words("bpftrace", word, filled(known->d, "FUNCTION", ""));
+    if (word == "usdt") // usdt:/lib/x.so:provider:name
+        return parts.size() == 4
+                   ? words("bpftrace", text, parts[2] + "*:" + parts[1] + "::" + parts[3])
+                   : words("bpftrace", word, std::string(known->d));
     if (parts[1].empty() || parts.size() > 3) // "profile:::tick-1s" is D
         return "";
     std::string d;
