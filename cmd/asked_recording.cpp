@@ -75,10 +75,7 @@ base::Result<void> AskedRecording::apply(const WindowOptions& window) {
 base::Result<ProgramAnswer> AskedRecording::ask(const ProgramArguments& program,
                                                 const AskOptions& options) const {
     std::optional<base::Error> wrong;
-    const std::vector<formats::RingRecording>& rings = trace_->recording.rings;
-    for (size_t ring = 0; ring < rings.size(); ring++) {
-        if (rings[ring].ecbs.empty())
-            continue;
+    for (size_t ring : described_rings()) {
         auto answer = ask_ring(ring, program, options);
         if (answer.ok() || answer.error().code() != base::ErrorCode::invalid)
             return answer;
@@ -158,24 +155,32 @@ base::Result<ProgramAnswer> AskedRecording::ask_ring(size_t index, const Program
 }
 
 base::Result<ProgramAnswer> AskedRecording::ask_stored(const AskOptions& options) const {
-    std::optional<size_t> index;
-    const std::vector<formats::RingRecording>& rings = trace_->recording.rings;
-    for (size_t ring = 0; ring < rings.size(); ring++) {
-        if (rings[ring].ecbs.empty())
-            continue;
-        if (index)
-            return base::errorf(base::ErrorCode::unsupported, "several rings recorded");
-        index = ring;
-    }
-    if (!index)
+    ProgramAnswer all;
+    const std::vector<size_t> described = described_rings();
+    if (described.empty())
         return base::errorf(base::ErrorCode::not_found,
                             "the recording does not describe its records");
-    ProgramArguments program;
-    DBK_TRY(program.source, stored_source(analyze::RingProgram(rings[*index])));
-    auto answer = ask_ring(*index, program, options, true);
-    if (!answer.ok())
-        return in_words_of_recordings(answer.error());
-    return answer;
+    for (size_t index : described) {
+        ProgramArguments program;
+        const formats::RingRecording& ring = trace_->recording.rings[index];
+        DBK_TRY(program.source, stored_source(analyze::RingProgram(ring)));
+        auto answer = ask_ring(index, program, options, true);
+        if (!answer.ok())
+            return in_words_of_recordings(answer.error());
+        all.text += answer->text;
+        all.has_drops |= answer->has_drops;
+        std::ranges::move(answer->aggregations, std::back_inserter(all.aggregations));
+        std::ranges::move(answer->notes, std::back_inserter(all.notes));
+    }
+    return all;
+}
+
+std::vector<size_t> AskedRecording::described_rings() const {
+    std::vector<size_t> described;
+    for (size_t ring = 0; ring < trace_->recording.rings.size(); ring++)
+        if (!trace_->recording.rings[ring].ecbs.empty())
+            described.push_back(ring);
+    return described;
 }
 
 ProgramAnswer AskedRecording::stored(const AskOptions& options) const {

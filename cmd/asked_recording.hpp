@@ -48,7 +48,8 @@ public:
     /// records.
     base::Result<ProgramAnswer> ask(const ProgramArguments& program,
                                     const AskOptions& options) const;
-    /// Replays the program that the recording was made with, with the options that it had.
+    /// Replays the program that the recording was made with, with the options that it had; of
+    /// several rings each its own, one after the other.
     /// Errors: as of ask(); not_found, its text is not there.
     base::Result<ProgramAnswer> ask_stored(const AskOptions& options) const;
     /// What the recorded programs themselves aggregated, in records or in the kernel.
@@ -56,6 +57,8 @@ public:
     /// Names of the aggregations of the recorded programs: "@calls".
     std::set<std::string> stored_names() const;
 
+    /// Indexes of the rings that describe their records.
+    std::vector<size_t> described_rings() const;
     const formats::Trace& trace() const { return *trace_; }
     const analyze::TimeWindow& window() const { return window_; }
     analyze::CompletenessNote completeness() const {

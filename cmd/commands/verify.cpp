@@ -128,7 +128,9 @@ std::optional<Compared> compare(const AskedRecording& alone, const AskedRecordin
         return std::nullopt;
     line("replayed", replay.why_not.empty()
                          ? digests_text(replay.text, replay_again.text, threads) +
-                               (replay.text == report.text ? ", as reported" : ", not as reported")
+                               (alone.described_rings().size() > 1 ? ", each ring by itself"
+                                : replay.text == report.text       ? ", as reported"
+                                                                   : ", not as reported")
                          : "not: " + replay.why_not);
     // Messages of a replay have addresses of this process in them: "invalid address (0x...)".
     return Compared{report.all == report_again.all && replay.text == replay_again.text,
