@@ -4,6 +4,7 @@
 #include "recorder/jit_texts.hpp"
 
 #include "base/file.hpp"
+#include "formats/trace/jit_dump.hpp"
 
 #include <algorithm>
 #include <cerrno>
@@ -69,48 +70,61 @@ std::optional<Process> read_process(const std::string& folder) {
     return Process{numbers.back(), *user};
 }
 
+/// Of a process that has mapped more no dump is looked for: of each line a user chooses 4 KiB.
+constexpr size_t kMapsBytesMax = 16u << 20;
+
+/// Returns where a file of that name is mapped as code, as "7f0000001000-7f0000002000", "": nowhere.
+/// Runtimes map their dump so for perf to find it.
+std::string mapped_at(const std::string& maps, const std::string& name) {
+    auto bytes = base::read_file(maps, kMapsBytesMax);
+    std::string_view text = bytes.ok() ? std::string_view(reinterpret_cast<const char*>(bytes->data()),
+                                                          bytes->size())
+                                       : std::string_view();
+    while (!text.empty()) {
+        std::string_view line = text.substr(0, text.find('\n'));
+        text.remove_prefix(std::min(line.size() + 1, text.size()));
+        size_t blank = line.find(' ');
+        if (line.ends_with("/" + name) && line.substr(blank + 1, 4).find('x') != line.npos)
+            return std::string(line.substr(0, blank));
+    }
+    return "";
+}
+
 class Collector {
 public:
     /// In a file of `known` bytes there is nothing new.
     explicit Collector(uint64_t known) : known_(known) {}
 
-    /// Takes a process's file, as it sees it.
+    /// Takes a process's files: the one that it sees in /tmp, and the dump that it has mapped.
     void take_of(uint32_t pid, const std::string& folder) {
         auto process = read_process(folder);
         if (!process)
             return;
+        std::vector<Source> sources;
         // The process's root is a link of the kernel's; a link in it would lead out of it.
         ScopedFd root(::open((folder + "/root").c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
         ScopedFd tmp = look_at(root.get(), "tmp", O_DIRECTORY);
+        std::string name = "perf-" + process->number + ".map";
         if (root.valid() && tmp.valid())
-            take(pid, tmp.get(), "perf-" + process->number + ".map", process->user);
+            look(sources, look_at(tmp.get(), name.c_str()), name, pid, process->user);
+        name = "jit-" + process->number + ".dump";
+        if (std::string at = mapped_at(folder + "/maps", name); !at.empty()) {
+            // A link of the kernel's to that very file, whatever its path leads to now.
+            at = folder + "/map_files/" + at;
+            look(sources, ScopedFd(::open(at.c_str(), O_PATH | O_CLOEXEC)), name, pid,
+                 process->user, /*is_dump=*/true);
+        }
+        take(pid, std::move(sources));
     }
 
-    /// Takes a file of `folder` once, if it is of user `owner`; empty: of any.
-    void take(uint32_t pid, int folder, const std::string& name, std::optional<uid_t> owner) {
-        ScopedFd file = look_at(folder, name.c_str());
-        if (!file.valid() && errno == ENOENT)
-            return; // this process makes no code
-        const std::string where = strprintf("%s of process %u", name.c_str(), pid);
-        if (bytes_left_ == 0 || seen_.size() >= formats::kJitTextsMax)
-            return refuse(where, "after more files, or bytes, than are taken");
-        struct stat status = {};
-        if (!file.valid() || ::fstat(file.get(), &status) != 0)
-            return refuse(where, "could not be looked at");
-        if (const char* why = why_not(status, owner))
-            return refuse(where, why);
-        const auto bytes = static_cast<uint64_t>(status.st_size);
-        if (!seen_.emplace(status.st_dev, status.st_ino).second || bytes == known_)
-            return;
-        const std::string same = strprintf("/proc/self/fd/%d", file.get());
-        ScopedFd opened(::open(same.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
-        if (!opened.valid())
-            return refuse(where, "could not be opened");
-        bytes_seen_ = bytes;
-        read(pid, opened.get(), bytes, where);
+    /// Takes a file of `folder` whose process is gone, so that it may be anyone's.
+    void take_left(uint32_t pid, int folder, const std::string& name) {
+        std::vector<Source> sources;
+        look(sources, look_at(folder, name.c_str()), name, pid, std::nullopt);
+        take(pid, std::move(sources));
     }
 
-    /// The bytes of the last file that was taken; empty: none was.
+    /// The bytes of the files of the last process of which some were taken; empty: of none.
     std::optional<uint64_t> bytes_seen() const { return bytes_seen_; }
 
     JitTexts result() {
@@ -128,12 +142,21 @@ private:
         uint64_t count = 0;
     };
 
-    static const char* why_not(const struct stat& status, std::optional<uid_t> owner) {
+    /// A file that is only looked at yet.
+    struct Source {
+        ScopedFd file;
+        std::string where;
+        uint64_t bytes;
+        bool is_dump;
+    };
+
+    static const char* why_not(const struct stat& status, std::optional<uid_t> owner,
+                               bool is_mapped) {
         if (S_ISLNK(status.st_mode))
             return "a symbolic link is not followed";
         if (!S_ISREG(status.st_mode))
             return "not a regular file";
-        if (status.st_nlink != 1)
+        if (status.st_nlink != 1 && !is_mapped)
             return "a file that has another name, too";
         if (owner && status.st_uid != *owner)
             return "of another user than its process";
@@ -146,10 +169,52 @@ private:
             files.first_where = where;
     }
 
+    /// Adds a file once, if it is of user `owner`; empty: of any.  errno is of opening it.
+    void look(std::vector<Source>& sources, ScopedFd file, const std::string& name, uint32_t pid,
+              std::optional<uid_t> owner, bool is_dump = false) {
+        if (!file.valid() && errno == ENOENT)
+            return; // this process makes no code
+        std::string where = strprintf("%s of process %u", name.c_str(), pid);
+        if (bytes_left_ == 0 || seen_.size() >= formats::kJitTextsMax)
+            return refuse(where, "after more files, or bytes, than are taken");
+        struct stat status = {};
+        if (!file.valid() || ::fstat(file.get(), &status) != 0)
+            return refuse(where, "could not be looked at");
+        if (const char* why = why_not(status, owner, is_dump))
+            return refuse(where, why);
+        if (seen_.emplace(status.st_dev, status.st_ino).second)
+            sources.push_back({std::move(file), std::move(where),
+                               static_cast<uint64_t>(status.st_size), is_dump});
+    }
+
+    /// Takes what the files of a process have, one after the other, unless they have not grown.
+    void take(uint32_t pid, std::vector<Source> sources) {
+        uint64_t bytes = 0;
+        for (const Source& source : sources)
+            bytes += source.bytes;
+        if (bytes == known_)
+            return;
+        std::string text;
+        for (const Source& source : sources) {
+            const std::string same = strprintf("/proc/self/fd/%d", source.file.get());
+            ScopedFd opened(::open(same.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
+            if (!opened.valid()) {
+                refuse(source.where, "could not be opened");
+                continue;
+            }
+            bytes_seen_ = bytes;
+            const uint64_t room =
+                std::min<uint64_t>(formats::kJitTextBytesMax - text.size(), bytes_left_);
+            text += source.is_dump ? read_dump(opened.get(), room, source.where)
+                                   : read_lines(opened.get(), room, source);
+        }
+        if (!text.empty())
+            result_.texts.push_back({pid, std::move(text)});
+    }
+
     /// Its runtime may write on, and others cut it: what is there is taken, in whole lines.
-    void read(uint32_t pid, int file, uint64_t file_bytes, const std::string& where) {
-        const uint64_t room = std::min(formats::kJitTextBytesMax, bytes_left_);
-        std::string text(std::min(file_bytes, room), '\0');
+    std::string read_lines(int file, uint64_t room, const Source& source) {
+        std::string text(std::min(source.bytes, room), '\0');
         size_t done = 0;
         ssize_t got = 0;
         while (done < text.size() && (got = ::pread(file, text.data() + done, text.size() - done,
@@ -157,18 +222,29 @@ private:
             done += static_cast<size_t>(got);
         bytes_left_ -= done; // whatever of it is kept
         if (got < 0)
-            refuse(where, "could not be read to its end");
+            refuse(source.where, "could not be read to its end");
         text.resize(text.rfind('\n', done) + 1); // npos + 1 is 0
-        if (file_bytes > room)
-            refuse(where, "more bytes than are taken: only its beginning is");
-        if (!text.empty())
-            result_.texts.push_back({pid, std::move(text)});
+        if (source.bytes > room)
+            refuse(source.where, "more bytes than are taken: only its beginning is");
+        return text;
+    }
+
+    std::string read_dump(int file, uint64_t room, const std::string& where) {
+        auto read = [file](uint64_t at, uint8_t* bytes, size_t count) {
+            ssize_t got = ::pread(file, bytes, count, static_cast<off_t>(at));
+            return static_cast<size_t>(std::max<ssize_t>(got, 0));
+        };
+        auto dump = formats::text_of_jit_dump(read, room, records_left_);
+        bytes_left_ -= dump.text.size();
+        if (dump.problem != nullptr)
+            refuse(where, dump.problem);
+        return std::move(dump.text);
     }
 
     JitTexts result_;
     std::map<std::string, Files> refused_; // by reason
     std::set<std::pair<dev_t, ino_t>> seen_;
-    size_t bytes_left_ = formats::kJitTextsBytesMax;
+    size_t bytes_left_ = formats::kJitTextsBytesMax, records_left_ = formats::kJitDumpRecordsMax;
     const uint64_t known_;
     std::optional<uint64_t> bytes_seen_;
 };
@@ -198,7 +274,7 @@ JitTexts read_jit_texts(const std::string& proc, const std::string& tmp) {
         std::error_code none;
         if (pid && folder.valid() &&
             !std::filesystem::exists(proc + "/" + std::to_string(*pid), none))
-            collector.take(*pid, folder.get(), name, std::nullopt);
+            collector.take_left(*pid, folder.get(), name);
     }
     return collector.result();
 }

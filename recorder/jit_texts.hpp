@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Names that runtimes give to the code that they make: /tmp/perf-PID.map, read while a recording is
-// written.
+// Names that runtimes give to the code that they make: /tmp/perf-PID.map, and jit-PID.dump, which its
+// process has mapped as code; read while a recording is written.
 //
 // Any user writes such files, and the recorder is root.  So no link is followed, not that of a
 // folder either; what is not a regular file with one name, of the user whom its process runs as, is

@@ -4,7 +4,8 @@
 //
 // A virtual machine that compiles (Java with perf-map-agent, Node with --perf-basic-prof) writes
 // /tmp/perf-PID.map: a line "ADDRESS SIZE NAME" of each function, both in hexadecimal.  The
-// recorder takes the text as it is; who reads a recording takes it apart, as untrusted as it came.
+// recorder takes the text as it is, and makes such lines of a jitdump (jit_dump.hpp); who reads a
+// recording takes it apart, as untrusted as it came.
 #pragma once
 
 #include <cstddef>

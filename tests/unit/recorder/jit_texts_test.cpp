@@ -20,6 +20,21 @@ void write(const std::filesystem::path& path, const std::string& text) {
     std::ofstream(path) << text;
 }
 
+/// A dump with one function.
+std::string dump_of(uint64_t address, const std::string& name) {
+    auto number = [](uint64_t value, size_t bytes) {
+        return std::string(reinterpret_cast<const char*>(&value), bytes);
+    };
+    std::string bytes;
+    for (uint64_t header : {0x4a695444, 1, 40, 62, 0, 0, 0, 0, 0, 0})
+        bytes += number(header, 4);
+    for (uint64_t begin : {size_t{0}, 57 + name.size(), size_t{0}, size_t{0}, size_t{0}, size_t{0}})
+        bytes += number(begin, 4);
+    for (uint64_t field : {address, address, uint64_t{16}, uint64_t{1}})
+        bytes += number(field, 8);
+    return bytes + name + '\0';
+}
+
 /// A folder /proc with processes that have a root of their own, and a /tmp.
 struct Machine {
     test::TempFolder folder;
@@ -35,6 +50,20 @@ struct Machine {
                                          number + "\nPPid:\t1\n");
         std::filesystem::create_directories(proc / pid / "root/tmp");
         return proc / pid / "root/tmp" / ("perf-" + number + ".map");
+    }
+    /// Has a process map a file as its dump: as code, or as data; returns where the file lies.
+    std::filesystem::path dump(const std::string& pid, const std::string& own = "",
+                               const char* rights = "r-xp") const {
+        std::string name = "jit-" + (own.empty() ? pid : own) + ".dump";
+        write(proc / pid / "maps", "1000-2000 r-xp 00000000 08:01 7  /usr/bin/node\n"
+                                   "7f0000001000-7f0000002000 " +
+                                       std::string(rights) + " 00000000 08:01 9  /home/x/" + name +
+                                       "\n7f0000003000-7f0000004000 rw-p 00000000 00:00 0\n");
+        std::filesystem::create_directories(proc / pid / "map_files");
+        auto file = folder.path / "home" / (pid + name);
+        std::filesystem::create_directories(file.parent_path());
+        std::filesystem::create_symlink(file, proc / pid / "map_files/7f0000001000-7f0000002000");
+        return file;
     }
     recorder::JitTexts read() const {
         auto texts = recorder::read_jit_texts(proc.string(), tmp.string());
@@ -75,6 +104,40 @@ TEST_CASE("files of runtimes are found where their processes see them, and of th
     CHECK(texts[2].text == "2000 10 contained\n");
     CHECK(findings.count() == 0);
     CHECK(recorder::read_jit_texts("/no/such/folder", "/no/such/folder").texts.empty());
+}
+
+TEST_CASE("a dump is found where its process has mapped it as code", "[recorder]") {
+    Machine machine;
+    const std::string function = dump_of(0x5000, "dumped");
+    write(machine.process("100", ::getuid()), "1000 10 own\n");
+    write(machine.dump("100"), function);
+    machine.process("200", ::getuid(), "7"); // of a container
+    write(machine.dump("200", "7"), function);
+    machine.process("300", ::getuid());
+    write(machine.dump("300", "", "r--p"), function); // as data
+    machine.process("400", ::getuid());
+    write(machine.dump("400", "100"), function); // another's, whose child it is
+    machine.process("500", ::getuid() + 1);
+    write(machine.dump("500"), function);
+    machine.process("600", ::getuid());
+    write(machine.dump("600"), "1000 10 not a dump\n");
+    machine.process("700", ::getuid());
+    REQUIRE(::mkfifo(machine.dump("700").c_str(), 0666) == 0);
+    recorder::JitTexts texts = machine.read();
+    REQUIRE(texts.texts.size() == 2);
+    CHECK(texts.texts[0].text == "1000 10 own\n5000 10 dumped\n");
+    CHECK(texts.texts[1].pid == 200);
+    CHECK(texts.texts[1].text == "5000 10 dumped\n");
+    CHECK(Machine::reasons(texts) ==
+          std::vector<std::string>{"jit-500.dump of process 500: of another user than its process",
+                                   "jit-600.dump of process 600: not a jitdump",
+                                   "jit-700.dump of process 700: not a regular file"});
+    uint64_t known = 0;
+    auto both = recorder::read_jit_text_of(100, known, machine.proc.string());
+    REQUIRE(both.texts.size() == 1);
+    CHECK(both.texts[0].text == texts.texts[0].text);
+    CHECK(known == 12 + function.size());
+    CHECK(recorder::read_jit_text_of(100, known, machine.proc.string()).texts.empty());
 }
 
 TEST_CASE("the file of one process is read again when its size is another", "[recorder]") {

@@ -138,8 +138,11 @@ equal whole-replayed "$(daybreak replay -qn 'pid:::entry { ustack(); }' whole.db
 # Where a process can do little, does something else with its mappings, is held by another, or sees other processes and files.
 later/target moves /tmp/later/plugin.so
 equal moves "$?" 0
-later/target makes
-equal makes "$?" 0
+mkfifo in-makes
+later/target makes <in-makes &
+makes=$!
+exec 6>in-makes # it lives till it is recorded
+until_it grep -q '^0 0x0 ' /proc/$makes/syscall # read(0)
 later/target sealed
 equal sealed "$?" 0
 export LD_BIND_NOW=1 # fewer steps
@@ -148,10 +151,13 @@ unset LD_BIND_NOW
 unshare -m -p -f sh -c 'mount -t tmpfs inside /tmp/inside && cp /tmp/hidden/target /tmp/inside && exec /tmp/inside/target forks 0'
 equal in-namespaces "$?" 0
 holds later-stops daybreak stop later -o later.dbrk
+exec 6>&-
+wait $makes
+equal makes "$?" 0
 holds unmounts umount fs
 fs_target_gone=$(ls fs)
 equal later "$(daybreak report later.dbrk | sed 's/+0x[0-9a-f]*//; s/0x7000[0-9a-f]*/moved/; s/perf-[0-9]*/perf-PID/' | tr -s ' \n' ' ')" \
-	"target-1 target-2 target-3 target-1 target-2 target-3 plugged-7 plugin.so\`plugged target\`opens target-1 target-3 target-7 $(for i in 0 1 2; do for at in 'plugin.so`plugged' moved 'plugin.so`plugged'; do printf 'plugged-%d %s target`moves ' $i "$at"; done; done)target-9 target\`work perf-PID.map\`made in a hurry target-5 target-6 target-6 target-1 target-3 "
+	"target-1 target-2 target-3 target-1 target-2 target-3 plugged-7 plugin.so\`plugged target\`opens target-1 target-3 target-7 $(for i in 0 1 2; do for at in 'plugin.so`plugged' moved 'plugin.so`plugged'; do printf 'plugged-%d %s target`moves ' $i "$at"; done; done)target-9 target\`work perf-PID.map\`made in a hurry target-9 target\`work perf-PID.map\`made at leisure target-5 target-6 target-6 target-1 target-3 "
 equal nothing-left "$fs_target_gone" ""
 
 # A program that prints as it traces unwinds as well, but for keys.
@@ -159,7 +165,7 @@ equal whole-live "$(traced -x ustackbytes=4k -n 'pid$target:target:work:entry /!
 	grep -o 'target`[a-z_]*\|libc[.]so[.]6\|([bw][^)]*)' | sed 's/: [0-9]*)/: N)/' | uniq | tr '\n' ' ')" \
 	'target`work target`compare libc.so.6 target`sorts target`main libc.so.6 target`_start (by .eh_frame; frame pointers: N) target`work (by frame pointers: without bytes of the stack, as all keys are) '
 # Code that the target has made, and named as a runtime does.
-equal made-live "$(traced -n 'pid$target:target:work:entry { ustack(2); }' -c 'target makes' | sed 's/+0x[0-9a-f]*//g; s/perf-[0-9]*/perf-PID/')" 'target`work perf-PID.map`made in a hurry'
+equal made-live "$(traced -n 'pid$target:target:work:entry { ustack(2); }' -c 'target makes' | sed 's/+0x[0-9a-f]*//g; s/perf-[0-9]*/perf-PID/g')" 'target`work perf-PID.map`made in a hurry target`work perf-PID.map`made at leisure'
 
 # A file that is replaced by another build where none says its id: no breakpoint in the middle of an instruction.
 mkdir replaced

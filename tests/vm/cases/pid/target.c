@@ -10,13 +10,14 @@
  *   target sealed            work() where no other system call than exit() is allowed (seccomp)
  *   target traced STEPS      a child that its parent traces calls work(), stepping if STEPS is not 0
  *   target runs              work() until its input ends
- *   target makes             work() from code that it has made, and named as a runtime does
+ *   target makes             work() from code that it has made, and named as a runtime does, in both ways; then reads a letter
  *   target sorts             work(7) from a function that libc's qsort() calls
  *   target locks             a thread waits for a mutex and a rwlock that main holds; five times no one waits
  *   target text              the bytes of its text, as they are in memory, as a number
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <linux/seccomp.h>
 #include <poll.h>
 #include <pthread.h>
@@ -141,25 +142,50 @@ __attribute__((noinline)) static int sorts(void)
 	return text[0] != 'a';
 }
 
+/* What a runtime writes of one function that it made, for perf; it is found by its mapping. */
+static int dump(uint64_t address, uint64_t bytes, const char *name)
+{
+	uint32_t name_bytes = strlen(name) + 1, pid = getpid();
+	uint32_t header[10] = { 0x4a695444, 1, sizeof(header), 62, 0, pid };
+	uint32_t begin[6] = { 0, sizeof(begin) + 4 * sizeof(uint64_t) + name_bytes + bytes, 0, 0, pid, pid };
+	uint64_t function[4] = { address, address, bytes, 1 };
+	char path[32];
+	int file;
+
+	snprintf(path, sizeof(path), "/tmp/jit-%d.dump", pid);
+	file = open(path, O_CREAT | O_RDWR, 0666);
+	return write(file, header, sizeof(header)) < 0 || write(file, begin, sizeof(begin)) < 0 ||
+	       write(file, function, sizeof(function)) < 0 || write(file, name, name_bytes) < 0 ||
+	       write(file, (void *)address, bytes) < 0 ||
+	       mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE, file, 0) == MAP_FAILED;
+}
+
 static int makes(void)
 {
 	/* mov $work,%rax; sub $8,%rsp; call *%rax; add $8,%rsp; ret */
 	unsigned char code[] = "\x48\xb8........\x48\x83\xec\x08\xff\xd0\x48\x83\xc4\x08\xc3";
 	long (*function)(long, const char *, long, long, long, long, long) = work;
 	unsigned char *page = mmap(NULL, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	unsigned char *other = page + 64;
 	char path[32];
 	FILE *map;
+	int wrong;
 
 	memcpy(code + 2, &function, sizeof(function));
 	memcpy(page, code, sizeof(code));
+	memcpy(other, code, sizeof(code));
 	snprintf(path, sizeof(path), "/tmp/perf-%d.map", getpid());
 	map = fopen(path, "w");
-	if (!map)
+	if (!map || dump((uintptr_t)other, sizeof(code), "made at leisure"))
 		return 3;
 	fprintf(map, "%lx %zx made in a hurry\n", (unsigned long)page, sizeof(code));
 	fclose(map);
 	memcpy(&function, &page, sizeof(page));
-	return function(9, "made", 0, 0, 0, 0, 0) == 0;
+	wrong = function(9, "made", 0, 0, 0, 0, 0) == 0;
+	memcpy(&function, &other, sizeof(other));
+	wrong |= function(9, "made", 0, 0, 0, 0, 0) == 0;
+	getchar();
+	return wrong;
 }
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
