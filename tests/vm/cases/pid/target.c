@@ -9,7 +9,7 @@
  *   target moves LIBRARY     the same, moves its code elsewhere and calls it there, closes it, and all that again
  *   target sealed            work() where no other system call than exit() is allowed (seccomp)
  *   target traced STEPS      a child that its parent traces calls work(), stepping if STEPS is not 0
- *   target runs              work() until its input ends
+ *   target runs              work() until its input ends; succeeds when its text is then what it was
  *   target makes             work() from code that it has made, and named as a runtime does, in both ways; then reads a letter
  *   target sorts             work(7) from a function that libc's qsort() calls
  *   target locks             a thread waits for a mutex and a rwlock that main holds; five times no one waits
@@ -242,13 +242,15 @@ static int traced(int steps)
 	return WIFEXITED(status) ? WEXITSTATUS(status) : 5;
 }
 
-static void runs(void)
+static int runs(void)
 {
 	struct pollfd input = { .fd = 0, .events = POLLIN };
+	unsigned long sum = text_sum();
 
 	while (poll(&input, 1, 0) == 0)
 		for (int i = 0; i < 1000; i++)
 			work(i, "runs", 3, 4, 5, 6, 7);
+	return text_sum() != sum;
 }
 
 int main(int argc, char **argv)
@@ -274,7 +276,7 @@ int main(int argc, char **argv)
 	} else if (argc == 3 && strcmp(argv[1], "traced") == 0) {
 		return traced(atoi(argv[2]));
 	} else if (argc == 2 && strcmp(argv[1], "runs") == 0) {
-		runs();
+		return runs();
 	} else if (argc == 2 && strcmp(argv[1], "waits") == 0) {
 		waits();
 	} else {
