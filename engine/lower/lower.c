@@ -12,355 +12,11 @@
  * interpreted agree is a property test.
  */
 #include "engine/lower/lower.h"
+#include "engine/lower/symbols.h"
 #include "engine/run/dif.h"
 #include "engine/types/insn.h"
 
-enum symbol_kind {
-	SYMBOL_UNKNOWN,
-	SYMBOL_CONST,  /* value */
-	SYMBOL_ARG,    /* argument number `value` */
-	SYMBOL_VAR,    /* built-in variable `value` */
-	SYMBOL_THREAD, /* thread-local scalar, number `value` of the program's variables */
-	SYMBOL_BINARY, /* number `value` of the run's */
-	SYMBOL_SPECULATION, /* what speculation() gave, called by instruction `value` */
-	SYMBOL_COPYINSTR,   /* the same of copyinstr() */
-	SYMBOL_STRING, /* offset `value` in the string table */
-};
-
-struct symbol {
-	enum symbol_kind kind;
-	uint64_t value;
-};
-
-struct binary {
-	uint32_t op; /* enum dbk_iop */
-	struct symbol left, right;
-};
-
-/* Two values that are compared, and the outcome that is being tried. */
-struct pair {
-	struct symbol left, right;
-	uint32_t outcome;
-};
-
-/* Condition codes: nothing, known operands, or those of a pair. */
-enum codes_kind { CODES_UNKNOWN, CODES_CONST, CODES_TRIED, CODES_TRIED_SWAPPED };
-
-#define BINARIES_MAX	 4u
 #define COMBINATIONS_MAX 125u /* DBK_OUTCOMES to the power of DBK_TERMS_MAX */
-#define JOINED_INSNS_MAX 64u  /* a longer object is run for one pair only: loading stays quick */
-
-struct run {
-	const struct dbk_difo *difo;
-	const struct dbk_program *program;
-	struct symbol regs[DIF_DIR_NREGS];
-	struct binary binaries[BINARIES_MAX]; /* of all runs */
-	uint32_t binary_count;
-	struct pair pairs[DBK_TERMS_MAX]; /* likewise */
-	uint32_t pair_count;
-	enum codes_kind codes;
-	uint64_t a, b; /* CODES_CONST */
-	uint32_t pair; /* CODES_TRIED */
-	bool may_store, stored, speculated;
-	bool may_copy, copied;
-	uint32_t push_count;
-	struct symbol pushed; /* last */
-	uint32_t stored_var;
-	struct symbol stored_value;
-};
-
-/* Operands that have the outcome. */
-static const uint64_t outcome_operands[DBK_OUTCOMES][2] = {
-	[DBK_OUTCOME_EQUAL] = {0, 0},		[DBK_OUTCOME_LESS] = {0, 1},
-	[DBK_OUTCOME_GREATER] = {1, 0},		[DBK_OUTCOME_LESS_SIGNED] = {~0ull, 0},
-	[DBK_OUTCOME_LESS_UNSIGN] = {0, ~0ull},
-};
-
-static bool is_branch(uint32_t op)
-{
-	return op == DBK_IOP_BA || op == DBK_IOP_BE || op == DBK_IOP_BNE ||
-	       (op >= DBK_IOP_BG && op <= DBK_IOP_BLEU);
-}
-
-static bool same_symbol(struct symbol a, struct symbol b)
-{
-	return a.kind == b.kind && a.value == b.value;
-}
-
-static bool is_left(struct symbol s)
-{
-	return s.kind == SYMBOL_ARG || s.kind == SYMBOL_VAR || s.kind == SYMBOL_THREAD ||
-	       s.kind == SYMBOL_BINARY;
-}
-
-/* The number of the pair, which may be a new one; DBK_TERMS_MAX: there are too many. */
-static uint32_t find_pair(struct run *run, struct symbol left, struct symbol right)
-{
-	uint32_t i, most = run->difo->insn_count > JOINED_INSNS_MAX ? 1 : DBK_TERMS_MAX;
-
-	for (i = 0; i < run->pair_count; i++)
-		if (same_symbol(run->pairs[i].left, left) &&
-		    same_symbol(run->pairs[i].right, right))
-			return i;
-	if (i == most)
-		return DBK_TERMS_MAX;
-	run->pairs[i].left = left;
-	run->pairs[i].right = right;
-	run->pairs[i].outcome = 0;
-	run->pair_count++;
-	return i;
-}
-
-/* Sets the codes for a comparison; false when it is none that can be tried. */
-static bool compare(struct run *run, struct symbol a, struct symbol b, enum symbol_kind right)
-{
-	bool swapped = false;
-
-	if (right == SYMBOL_CONST && a.kind == SYMBOL_CONST && b.kind == SYMBOL_CONST) {
-		run->codes = CODES_CONST;
-		run->a = a.value;
-		run->b = b.value;
-		return true;
-	}
-	if (a.kind == right && is_left(b)) {
-		struct symbol s = a;
-
-		a = b;
-		b = s;
-		swapped = true;
-	}
-	if (!is_left(a) || b.kind != right)
-		return false;
-	run->codes = swapped ? CODES_TRIED_SWAPPED : CODES_TRIED;
-	run->pair = find_pair(run, a, b);
-	return run->pair != DBK_TERMS_MAX;
-}
-
-/* Whether it can be an operand: a value that is found without a fault. */
-static bool is_operand(struct symbol s)
-{
-	return s.kind == SYMBOL_CONST || s.kind == SYMBOL_ARG || s.kind == SYMBOL_THREAD ||
-	       (s.kind == SYMBOL_VAR && dbk_is_simple_variable((uint32_t)s.value));
-}
-
-static bool commutes(uint32_t op)
-{
-	return op == DBK_IOP_ADD || op == DBK_IOP_AND || op == DBK_IOP_OR || op == DBK_IOP_XOR ||
-	       op == DBK_IOP_MUL;
-}
-
-/* The result of an instruction of two operands; SYMBOL_UNKNOWN when it has no symbol. */
-static struct symbol combine(struct run *run, uint32_t op, struct symbol a, struct symbol b)
-{
-	struct symbol result = {SYMBOL_UNKNOWN, 0};
-	struct binary *binary = run->binaries;
-
-	if (!is_operand(a) || !is_operand(b))
-		return result;
-	if (a.kind == SYMBOL_CONST && b.kind == SYMBOL_CONST) {
-		result.kind = SYMBOL_CONST;
-		result.value = dbk_binary(op, a.value, b.value);
-		return result;
-	}
-	if (a.kind == SYMBOL_CONST) {
-		struct symbol s = a;
-
-		if (!commutes(op))
-			return result;
-		a = b;
-		b = s;
-	}
-	for (; result.value < run->binary_count; result.value++, binary++)
-		if (binary->op == op && same_symbol(binary->left, a) &&
-		    same_symbol(binary->right, b))
-			break;
-	if (result.value == BINARIES_MAX)
-		return result;
-	if (result.value == run->binary_count) {
-		binary->op = op;
-		binary->left = a;
-		binary->right = b;
-		run->binary_count++;
-	}
-	result.kind = SYMBOL_BINARY;
-	return result;
-}
-
-static bool take_branch(struct run *run, const struct dbk_insn *insn, uint32_t *pc)
-{
-	const uint64_t *operands = outcome_operands[run->pairs[run->pair].outcome];
-	bool taken;
-
-	if (insn->op == DBK_IOP_BA)
-		taken = true;
-	else if (run->codes == CODES_CONST)
-		taken = dbk_branch_taken(insn->op, run->a, run->b);
-	else if (run->codes == CODES_TRIED)
-		taken = dbk_branch_taken(insn->op, operands[0], operands[1]);
-	else if (run->codes == CODES_TRIED_SWAPPED)
-		taken = dbk_branch_taken(insn->op, operands[1], operands[0]);
-	else
-		return false;
-	*pc = taken ? insn->arg : *pc + 1;
-	return true;
-}
-
-/* A thread-local scalar, which only its own thread changes: until the object itself stores, it has
- * one value, however often it is loaded. */
-static bool load_thread(const struct run *run, uint32_t var, struct symbol *s)
-{
-	s->kind = SYMBOL_THREAD;
-	s->value = var;
-	return !run->stored && !run->program->vars[var].by_ref;
-}
-
-/* args[@index], where every firing has it. */
-static bool load_args(const struct run *run, struct symbol index, struct symbol *s)
-{
-	s->kind = SYMBOL_ARG;
-	s->value = index.value;
-	return index.kind == SYMBOL_CONST && index.value < run->program->args_given;
-}
-
-/* The one store that an object may make. */
-static bool store_thread(struct run *run, uint32_t var, struct symbol value)
-{
-	if (!run->may_store || run->stored || run->program->vars[var].by_ref)
-		return false;
-	run->stored = true;
-	run->stored_var = var;
-	run->stored_value = value;
-	return true;
-}
-
-/* The two calls that have a symbol, each once: a speculation's number that is stored, and a string of the
- * process that the object returns. */
-static bool call(struct run *run, const struct dbk_insn *insn, struct symbol *s)
-{
-	s->value = (uint64_t)(insn - run->difo->insns);
-	if (run->may_store && !run->speculated && insn->arg == DIF_SUBR_SPECULATION) {
-		run->speculated = true;
-		s->kind = SYMBOL_SPECULATION;
-		return true;
-	}
-	if (run->may_copy && !run->copied && insn->arg == DIF_SUBR_COPYINSTR &&
-	    run->push_count == 1) {
-		run->copied = true;
-		s->kind = SYMBOL_COPYINSTR;
-		return true;
-	}
-	return false;
-}
-
-static bool push(struct run *run, struct symbol value)
-{
-	run->pushed = value;
-	run->push_count++;
-	return run->may_copy && !run->copied;
-}
-
-/* Runs one instruction that is not a branch; false when symbols cannot follow it. */
-static bool step(struct run *run, const struct dbk_insn *insn)
-{
-	struct symbol *regs = run->regs;
-	struct symbol s = {SYMBOL_UNKNOWN, 0};
-
-	switch (insn->op) {
-	case DBK_IOP_FLUSH:
-		run->push_count = 0;
-		return true;
-	case DBK_IOP_NOP:
-		return true;
-	case DBK_IOP_PUSH_VALUE:
-		return push(run, regs[insn->rd]);
-	case DBK_IOP_LOAD_ARG:
-		s.kind = SYMBOL_ARG;
-		s.value = insn->arg;
-		break;
-	case DBK_IOP_LOAD_ARGS:
-		if (!load_args(run, regs[insn->r2], &s))
-			return false;
-		break;
-	case DBK_IOP_LOAD_VAR:
-		s.kind = SYMBOL_VAR;
-		s.value = insn->arg;
-		break;
-	case DBK_IOP_LOAD_THREAD:
-		if (!load_thread(run, insn->arg, &s))
-			return false;
-		break;
-	case DBK_IOP_CALL:
-		if (!call(run, insn, &s))
-			return false;
-		break;
-	case DBK_IOP_STORE_THREAD:
-		return store_thread(run, insn->arg, regs[insn->rd]);
-	case DBK_IOP_SETX:
-		s.kind = SYMBOL_CONST;
-		s.value = run->difo->integers[insn->arg];
-		break;
-	case DBK_IOP_SETS:
-		s.kind = SYMBOL_STRING;
-		s.value = insn->arg;
-		break;
-	case DBK_IOP_MOV:
-		s = regs[insn->r1];
-		break;
-	case DBK_IOP_CMP:
-		return compare(run, regs[insn->r1], regs[insn->r2], SYMBOL_CONST);
-	case DBK_IOP_TST:
-		return compare(run, regs[insn->r1], (struct symbol){SYMBOL_CONST, 0}, SYMBOL_CONST);
-	case DBK_IOP_SCMP:
-		return compare(run, regs[insn->r1], regs[insn->r2], SYMBOL_STRING);
-	case DBK_IOP_ADD:
-	case DBK_IOP_SUB:
-	case DBK_IOP_AND:
-	case DBK_IOP_OR:
-	case DBK_IOP_XOR:
-	case DBK_IOP_SLL:
-	case DBK_IOP_SRL:
-	case DBK_IOP_SRA:
-	case DBK_IOP_MUL:
-		s = combine(run, insn->op, regs[insn->r1], regs[insn->r2]);
-		if (s.kind == SYMBOL_UNKNOWN)
-			return false;
-		break;
-	default:
-		return false;
-	}
-	regs[insn->rd] = s;
-	return true;
-}
-
-/* Runs to the ret; false when that is not possible on symbols. */
-static bool run_symbols(struct run *run, struct symbol *result_ret)
-{
-	const struct dbk_insn *insn;
-	uint32_t pc = 0, i;
-
-	for (i = 0; i < DIF_DIR_NREGS; i++) {
-		run->regs[i].kind = SYMBOL_CONST; /* the interpreter starts with zeros, too */
-		run->regs[i].value = 0;
-	}
-	run->codes = CODES_UNKNOWN;
-	run->pair = 0;
-	/* Ends: every step goes forward, and the last instruction is a ret. */
-	for (;;) {
-		insn = &run->difo->insns[pc];
-		if (insn->op == DBK_IOP_RET) {
-			*result_ret = run->regs[insn->rd];
-			return true;
-		}
-		if (is_branch(insn->op)) {
-			if (!take_branch(run, insn, &pc))
-				return false;
-			continue;
-		}
-		if (!step(run, insn))
-			return false;
-		pc++;
-	}
-}
 
 static bool is_name(uint64_t var)
 {
@@ -411,13 +67,6 @@ static bool expr_of_symbol(const struct run *run, struct symbol s, struct dbk_ex
 	return true;
 }
 
-static void begin_run(struct run *run, const struct dbk_program *program,
-		      const struct dbk_difo *difo)
-{
-	memset(run, 0, sizeof(*run));
-	run->difo = difo;
-	run->program = program;
-}
 
 static void lower_expression(const struct dbk_program *program, struct dbk_difo *difo)
 {
@@ -425,11 +74,11 @@ static void lower_expression(const struct dbk_program *program, struct dbk_difo 
 	struct run run;
 	bool wants_string = difo->type.kind == DIF_TYPE_STRING;
 
-	begin_run(&run, program, difo);
+	dbk_symbols_begin(&run, program, difo);
 	difo->expr.kind = DBK_EXPR_DIF;
 	difo->expr.difo = difo;
 	/* With a comparison the result may depend on its outcome. */
-	if (!run_symbols(&run, &result) || run.pair_count != 0)
+	if (!dbk_symbols_run(&run, &result) || run.pair_count != 0)
 		return;
 	expr_of_symbol(&run, result, &difo->expr);
 	/* A name is a string, and besides only what is at an argument that is given; an address of
@@ -449,10 +98,10 @@ static void lower_store(const struct dbk_program *program, struct dbk_difo *difo
 	struct symbol result;
 	struct run run;
 
-	begin_run(&run, program, difo);
+	dbk_symbols_begin(&run, program, difo);
 	run.may_store = true;
 	memset(&difo->stored, 0, sizeof(difo->stored));
-	difo->stores = run_symbols(&run, &result) && run.pair_count == 0 && run.stored &&
+	difo->stores = dbk_symbols_run(&run, &result) && run.pair_count == 0 && run.stored &&
 		       expr_of_symbol(&run, run.stored_value, &difo->stored) &&
 		       (run.speculated ? difo->stored.kind == DBK_EXPR_SPECULATION
 				       : dbk_is_simple(&difo->stored));
@@ -468,9 +117,9 @@ static void lower_copyinstr(const struct dbk_program *program, struct dbk_difo *
 
 	if (difo->type.kind != DIF_TYPE_STRING || difo->expr.kind != DBK_EXPR_DIF)
 		return;
-	begin_run(&run, program, difo);
+	dbk_symbols_begin(&run, program, difo);
 	run.may_copy = true;
-	if (!run_symbols(&run, &result) || run.pair_count != 0 || result.kind != SYMBOL_COPYINSTR ||
+	if (!dbk_symbols_run(&run, &result) || run.pair_count != 0 || result.kind != SYMBOL_COPYINSTR ||
 	    !expr_of_symbol(&run, run.pushed, &difo->stored) || !dbk_is_simple(&difo->stored))
 		return;
 	difo->expr.kind = DBK_EXPR_COPYINSTR;
@@ -582,7 +231,7 @@ static bool try_outcomes(struct run *run, bool *holds)
 		pairs = run->pair_count;
 		for (j = 0; j < pairs; j++)
 			run->pairs[j].outcome = digit(i, j);
-		if (!run_symbols(run, &result) || result.kind != SYMBOL_CONST)
+		if (!dbk_symbols_run(run, &result) || result.kind != SYMBOL_CONST)
 			return false;
 		holds[i] = result.value != 0;
 		/* With one more pair there are other combinations. */
@@ -659,7 +308,7 @@ static void lower_predicate(const struct dbk_program *program, struct dbk_difo *
 	struct run run;
 
 	memset(predicate, 0, sizeof(*predicate));
-	begin_run(&run, program, difo);
+	dbk_symbols_begin(&run, program, difo);
 	if (lower_comparisons(&run, difo->terms, predicate))
 		return;
 	memset(predicate, 0, sizeof(*predicate));

@@ -2,7 +2,7 @@
 /*
  * lower.h - what a firing runs, made of what was loaded
  *
- * Control path.  lower.c makes expressions of decoded DIFOs, plan.c plans of the
+ * Control path.  lower.c makes expressions of decoded DIFOs (symbols.c runs them), plan.c plans of the
  * actions of an ECBDESC.
  */
 #ifndef DBK_ENGINE_LOWER_H
