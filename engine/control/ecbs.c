@@ -32,21 +32,22 @@ static bool is_arguments(struct dbk_ecb *ecb)
 /* @before: clauses of the consumer that run before it on the probe. */
 static enum dbk_tier tier_of(struct dbk_ecb *ecb, uint32_t before)
 {
-	bool native = ecb->plan->native != NULL;
+	const struct dbk_plan *plan = ecb->plan;
+	bool native = plan->native != NULL;
 
 	/* A native clause that is general without pays for itself wherever it stands. */
-	if (ecb->plan->tier == DBK_TIER_GENERAL || dbk_plan_asks(ecb->plan))
+	if (plan->tier == DBK_TIER_GENERAL || dbk_plan_asks(plan))
 		return native ? DBK_TIER_NATIVE : DBK_TIER_GENERAL;
 	if (is_arguments(ecb))
 		return DBK_TIER_ARGUMENTS;
-	if (before >= DBK_SIMPLE_ECBS_MAX)
+	if (before >= (plan->loads ? DBK_CHAIN_ECBS_MAX : DBK_SIMPLE_ECBS_MAX))
 		return DBK_TIER_GENERAL;
-	if (ecb->plan->tier == DBK_TIER_TEXTS)
+	if (plan->tier == DBK_TIER_TEXTS)
 		return DBK_TIER_TEXTS;
 	if (native)
 		return DBK_TIER_NATIVE;
-	return ecb->plan->aggregation_count != 0 || ecb->plan->stores_threads ? DBK_TIER_CELLS
-									      : DBK_TIER_SIMPLE;
+	return plan->aggregation_count != 0 || plan->stores_threads || plan->loads ? DBK_TIER_CELLS
+										   : DBK_TIER_SIMPLE;
 }
 
 static enum dbk_alone alone_of(const struct dbk_ecb *ecb)

@@ -31,8 +31,36 @@ static enum dbk_expr_kind operand_kind(struct symbol s)
 					 : DBK_EXPR_CONST;
 }
 
+/* All loads of the object, if @s is the last one's value: any of them may fault. */
+static bool chain_of_symbol(const struct run *run, struct symbol s, struct dbk_expr *expr)
+{
+	struct dbk_chain *chain = &run->difo->chain;
+	const struct symbol *base = &run->links[0].from;
+	uint32_t i;
+
+	chain->op = DBK_IOP_NOP;
+	chain->null_at = DBK_CHAIN_LINKS;
+	if (s.kind == SYMBOL_BINARY) {
+		chain->op = (uint8_t)run->binaries[s.value].op;
+		chain->constant = run->binaries[s.value].right.value;
+		s = run->binaries[s.value].left;
+	}
+	if (s.kind != SYMBOL_LINK || s.value != run->link_count)
+		return false;
+	chain->base_kind = (uint8_t)operand_kind(*base);
+	chain->base = base->value;
+	chain->link_count = (uint8_t)run->link_count;
+	for (i = 0; i < run->link_count; i++)
+		chain->links[i] = run->links[i].is;
+	expr->kind = DBK_EXPR_CHAIN;
+	expr->chain = chain;
+	return true;
+}
+
 static bool expr_of_symbol(const struct run *run, struct symbol s, struct dbk_expr *expr)
 {
+	if (run->link_count != 0)
+		return chain_of_symbol(run, s, expr);
 	if (s.kind == SYMBOL_BINARY) {
 		const struct binary *binary = &run->binaries[s.value];
 
@@ -68,19 +96,52 @@ static bool expr_of_symbol(const struct run *run, struct symbol s, struct dbk_ex
 }
 
 
+/* An object that loads a pointer, returns a constant where that is NULL, and goes on with it where it is not:
+ * *result_ret is what it returns then. */
+static bool tests_null(struct run *run, struct symbol *result_ret, uint64_t *null_value_ret)
+{
+	struct pair *pair = run->pairs;
+	struct symbol s;
+	uint32_t outcome;
+
+	if (run->pair_count != 1 || pair->left.kind != SYMBOL_LINK ||
+	    pair->right.kind != SYMBOL_CONST || pair->right.value != 0)
+		return false;
+	for (outcome = 0; outcome < DBK_OUTCOMES; outcome++) {
+		pair->outcome = outcome;
+		if (!dbk_symbols_run(run, &s) || run->pair_count != 1)
+			return false;
+		if (outcome == DBK_OUTCOME_EQUAL) {
+			if (s.kind != SYMBOL_CONST || run->reached > pair->left.value)
+				return false;
+			*null_value_ret = s.value;
+		} else if (outcome == DBK_OUTCOME_EQUAL + 1) {
+			*result_ret = s;
+		} else if (s.kind != result_ret->kind || s.value != result_ret->value) {
+			return false;
+		}
+	}
+	return true;
+}
+
 static void lower_expression(const struct dbk_program *program, struct dbk_difo *difo)
 {
 	struct symbol result;
 	struct run run;
+	uint64_t null_value;
 	bool wants_string = difo->type.kind == DIF_TYPE_STRING;
 
 	dbk_symbols_begin(&run, program, difo);
 	difo->expr.kind = DBK_EXPR_DIF;
 	difo->expr.difo = difo;
 	/* With a comparison the result may depend on its outcome. */
-	if (!dbk_symbols_run(&run, &result) || run.pair_count != 0)
+	if (!dbk_symbols_run(&run, &result) ||
+	    (run.pair_count != 0 && !tests_null(&run, &result, &null_value)))
 		return;
-	expr_of_symbol(&run, result, &difo->expr);
+	if (expr_of_symbol(&run, result, &difo->expr) && run.pair_count != 0) {
+		difo->chain.null_at = (uint8_t)(run.pairs[0].left.value - 1);
+		difo->chain.null_value = null_value;
+	}
 	/* A name is a string, and besides only what is at an argument that is given; an address of
 	 * one stays interpreted. */
 	if (wants_string && difo->expr.kind == DBK_EXPR_ARG && program->args_given != 0)
@@ -359,6 +420,7 @@ void dbk_program_bind(struct dbk_program *program, struct dbk_consumer *consumer
 			continue;
 		difo->expr.consumer = consumer;
 		difo->stored.consumer = consumer;
+		difo->chain.consumer = consumer;
 		difo->predicate.left.consumer = consumer;
 		for (j = 0; j < DBK_TERMS_MAX; j++)
 			difo->terms[j].left.consumer = consumer;

@@ -28,6 +28,8 @@ struct dbk_step *dbk_plan_step(struct dbk_planner *p, enum dbk_step_kind kind, u
 	step->action = (uint16_t)action;
 	if (kind == DBK_STEP_THREAD)
 		p->plan->stores_threads = true;
+	else if (kind == DBK_STEP_CHAIN)
+		p->plan->loads = true;
 	else if (kind != DBK_STEP_STORE && kind != DBK_STEP_EXECNAME &&
 		 kind != DBK_STEP_KEY_BEGIN && kind != DBK_STEP_AGGREGATE)
 		p->plan->tier = DBK_TIER_GENERAL;
@@ -79,7 +81,8 @@ void dbk_plan_integer(struct dbk_planner *p, struct dbk_area *area, uint32_t act
 		      enum dbk_step_kind kind, const struct dbk_expr *expr, uint32_t bytes,
 		      uint8_t flags)
 {
-	struct dbk_step *step = dbk_plan_step(p, kind, action);
+	bool loads = kind == DBK_STEP_STORE && expr->kind == DBK_EXPR_CHAIN;
+	struct dbk_step *step = dbk_plan_step(p, loads ? DBK_STEP_CHAIN : kind, action);
 
 	if (flags == 0 || (flags & DBK_FIELD_F_KEY) != 0)
 		dbk_classic_add(&area->classic, bytes);
@@ -88,7 +91,7 @@ void dbk_plan_integer(struct dbk_planner *p, struct dbk_area *area, uint32_t act
 	step->bytes = bytes;
 	step->word_mask = word_mask(step->offset, bytes);
 	step->expr = *expr;
-	if (!dbk_is_simple(expr))
+	if (!loads && !dbk_is_simple(expr))
 		p->plan->tier = DBK_TIER_GENERAL;
 	add_field(p, step, bytes, DBK_FIELD_FIXED, flags);
 }
@@ -364,6 +367,8 @@ static uint32_t plan_work(const struct dbk_plan *plan)
 			 kind == DBK_STEP_KEY_BEGIN)
 			work += plan->steps[i].expr.kind == DBK_EXPR_BINARY ? 2 * DBK_WORK_INSN
 									    : DBK_WORK_INSN;
+		else if (kind == DBK_STEP_CHAIN) /* a general clause pays for each load besides */
+			work += DBK_WORK_INSN + 2 * DBK_WORK_INSN * plan->steps[i].expr.chain->link_count;
 		else if (kind == DBK_STEP_USTACK) /* the process chooses where it leads */
 			work += DBK_WORK_FAULT;
 		else
@@ -389,6 +394,21 @@ static uint32_t simple_bytes(const struct dbk_plan *plan)
 			bytes += DBK_EXECNAME_BYTES;
 	}
 	return bytes;
+}
+
+/* Whether all loads come before anything that must not be done twice: when one faults, the clause is run
+ * once more, in the general way, which reports that. */
+static bool loads_first(const struct dbk_plan *plan)
+{
+	const struct dbk_step *step;
+	bool counted = false;
+
+	for (step = plan->steps; step != plan->steps_end; step++) {
+		if (step->kind == DBK_STEP_CHAIN && counted)
+			return false;
+		counted |= step->kind == DBK_STEP_AGGREGATE;
+	}
+	return !plan->stores_threads;
 }
 
 /* Whether the text of a step needs nothing but the probe, or an argument that is given. */
@@ -463,6 +483,10 @@ static int init_plan(struct dbk_consumer *consumer, const struct dbk_ecbdesc *de
 	plan->simple_bytes = simple_bytes(plan);
 	if (plan->tier == DBK_TIER_GENERAL && is_texts(consumer, plan))
 		plan->tier = DBK_TIER_TEXTS;
+	/* What is the kernel's, and what the program's own, is looked at in the general way. */
+	if (plan->loads &&
+	    ((consumer->program->lacks & DBK_LACKS_KERNEL) != 0 || !loads_first(plan)))
+		plan->tier = DBK_TIER_GENERAL;
 	if (plan->uses_locals || consumer->counted || plan->work > DBK_SIMPLE_WORK_MAX ||
 	    plan->simple_bytes > DBK_RECORD_BYTES_MAX)
 		plan->tier = DBK_TIER_GENERAL;

@@ -25,7 +25,7 @@ static bool same_symbol(struct symbol a, struct symbol b)
 static bool is_left(struct symbol s)
 {
 	return s.kind == SYMBOL_ARG || s.kind == SYMBOL_VAR || s.kind == SYMBOL_THREAD ||
-	       s.kind == SYMBOL_BINARY;
+	       s.kind == SYMBOL_BINARY || s.kind == SYMBOL_LINK;
 }
 
 /* The number of the pair, which may be a new one; DBK_TERMS_MAX: there are too many. */
@@ -78,6 +78,12 @@ static bool is_operand(struct symbol s)
 	       (s.kind == SYMBOL_VAR && dbk_is_simple_variable((uint32_t)s.value));
 }
 
+/* The same, or a value that was loaded. */
+static bool is_known(struct symbol s)
+{
+	return is_operand(s) || s.kind == SYMBOL_LINK;
+}
+
 static bool commutes(uint32_t op)
 {
 	return op == DBK_IOP_ADD || op == DBK_IOP_AND || op == DBK_IOP_OR || op == DBK_IOP_XOR ||
@@ -90,7 +96,7 @@ static struct symbol combine(struct run *run, uint32_t op, struct symbol a, stru
 	struct symbol result = {SYMBOL_UNKNOWN, 0};
 	struct binary *binary = run->binaries;
 
-	if (!is_operand(a) || !is_operand(b))
+	if (!is_known(a) || !is_known(b))
 		return result;
 	if (a.kind == SYMBOL_CONST && b.kind == SYMBOL_CONST) {
 		result.kind = SYMBOL_CONST;
@@ -105,6 +111,8 @@ static struct symbol combine(struct run *run, uint32_t op, struct symbol a, stru
 		a = b;
 		b = s;
 	}
+	if ((a.kind == SYMBOL_LINK || b.kind == SYMBOL_LINK) && b.kind != SYMBOL_CONST)
+		return result;
 	for (; result.value < run->binary_count; result.value++, binary++)
 		if (binary->op == op && same_symbol(binary->left, a) &&
 		    same_symbol(binary->right, b))
@@ -149,12 +157,60 @@ static bool load_thread(const struct run *run, uint32_t var, struct symbol *s)
 	return !run->stored && !run->program->vars[var].by_ref;
 }
 
-/* args[@index], where every firing has it. */
+/* args[@index]: that argument, where it is at hand or every firing has it. */
 static bool load_args(const struct run *run, struct symbol index, struct symbol *s)
 {
 	s->kind = SYMBOL_ARG;
 	s->value = index.value;
-	return index.kind == SYMBOL_CONST && index.value < run->program->args_given;
+	return index.kind == SYMBOL_CONST && (index.value < DBK_ARGS_AT_HAND ||
+					      index.value < run->program->args_given);
+}
+
+/* What an address is counted from, and how far it is from there. */
+static bool base_of(const struct run *run, struct symbol address, struct symbol *from,
+		    uint64_t *offset)
+{
+	*from = address;
+	*offset = 0;
+	if (address.kind == SYMBOL_BINARY) {
+		const struct binary *binary = &run->binaries[address.value];
+
+		if (binary->right.kind != SYMBOL_CONST ||
+		    (binary->op != DBK_IOP_ADD && binary->op != DBK_IOP_SUB))
+			return false;
+		*from = binary->left;
+		*offset = binary->op == DBK_IOP_ADD ? binary->right.value : 0 - binary->right.value;
+	}
+	return is_known(*from);
+}
+
+/* A load that goes on from the last one, or that was made before, maybe in another run. */
+static bool load(struct run *run, const struct dbk_insn *insn, struct symbol *s)
+{
+	struct symbol from;
+	struct link *link = run->links;
+	uint64_t offset;
+	uint32_t count = run->link_count;
+
+	if (!base_of(run, run->regs[insn->r1], &from, &offset))
+		return false;
+	s->kind = SYMBOL_LINK;
+	for (s->value = 1; s->value <= count; s->value++, link++)
+		if (same_symbol(link->from, from) && link->is.offset == offset &&
+		    link->is.load == insn->arg)
+			break;
+	if (s->value > run->reached)
+		run->reached = (uint32_t)s->value;
+	if (s->value <= count)
+		return true;
+	if (count == DBK_CHAIN_LINKS || (from.kind == SYMBOL_LINK ? from.value : 0) != count)
+		return false;
+	link->from = from;
+	link->is.offset = offset;
+	link->is.load = insn->arg;
+	link->is.pc = (uint32_t)(insn - run->difo->insns);
+	run->link_count++;
+	return true;
 }
 
 /* The one store that an object may make. */
@@ -168,10 +224,34 @@ static bool store_thread(struct run *run, uint32_t var, struct symbol value)
 	return true;
 }
 
-/* The two calls that have a symbol, each once: a speculation's number that is stored, and a string of the
- * process that the object returns. */
+/* How many bytes a subroutine puts into the opposite order; 0: it is another. */
+static uint64_t swapped_bytes(uint32_t subroutine)
+{
+	switch (subroutine) {
+	case DIF_SUBR_NTOHS:
+	case DIF_SUBR_HTONS:
+		return 2;
+	case DIF_SUBR_NTOHL:
+	case DIF_SUBR_HTONL:
+		return 4;
+	case DIF_SUBR_NTOHLL:
+	case DIF_SUBR_HTONLL:
+		return 8;
+	default:
+		return 0;
+	}
+}
+
+/* The calls that have a symbol: a swap of what was loaded; and two of them once, a speculation's number that is
+ * stored, and a string of the process that the object returns. */
 static bool call(struct run *run, const struct dbk_insn *insn, struct symbol *s)
 {
+	const struct symbol bytes = {SYMBOL_CONST, swapped_bytes(insn->arg)};
+
+	if (bytes.value != 0 && run->push_count == 1 && run->pushed.kind == SYMBOL_LINK) {
+		*s = combine(run, DBK_IOP_CALL, run->pushed, bytes);
+		return s->kind == SYMBOL_BINARY;
+	}
 	s->value = (uint64_t)(insn - run->difo->insns);
 	if (run->may_store && !run->speculated && insn->arg == DIF_SUBR_SPECULATION) {
 		run->speculated = true;
@@ -191,7 +271,8 @@ static bool push(struct run *run, struct symbol value)
 {
 	run->pushed = value;
 	run->push_count++;
-	return run->may_copy && !run->copied;
+	return (run->may_copy && !run->copied) ||
+	       (value.kind == SYMBOL_LINK && run->push_count == 1);
 }
 
 /* Runs one instruction that is not a branch; false when symbols cannot follow it. */
@@ -214,6 +295,10 @@ static bool step(struct run *run, const struct dbk_insn *insn)
 		break;
 	case DBK_IOP_LOAD_ARGS:
 		if (!load_args(run, regs[insn->r2], &s))
+			return false;
+		break;
+	case DBK_IOP_LOAD:
+		if (!load(run, insn, &s))
 			return false;
 		break;
 	case DBK_IOP_LOAD_VAR:
@@ -247,21 +332,13 @@ static bool step(struct run *run, const struct dbk_insn *insn)
 		return compare(run, regs[insn->r1], (struct symbol){SYMBOL_CONST, 0}, SYMBOL_CONST);
 	case DBK_IOP_SCMP:
 		return compare(run, regs[insn->r1], regs[insn->r2], SYMBOL_STRING);
-	case DBK_IOP_ADD:
-	case DBK_IOP_SUB:
-	case DBK_IOP_AND:
-	case DBK_IOP_OR:
-	case DBK_IOP_XOR:
-	case DBK_IOP_SLL:
-	case DBK_IOP_SRL:
-	case DBK_IOP_SRA:
-	case DBK_IOP_MUL:
+	default:
+		if (insn->op < DBK_IOP_ADD || insn->op > DBK_IOP_MUL)
+			return false;
 		s = combine(run, insn->op, regs[insn->r1], regs[insn->r2]);
 		if (s.kind == SYMBOL_UNKNOWN)
 			return false;
 		break;
-	default:
-		return false;
 	}
 	regs[insn->rd] = s;
 	return true;
@@ -278,6 +355,7 @@ bool dbk_symbols_run(struct run *run, struct symbol *result_ret)
 	}
 	run->codes = CODES_UNKNOWN;
 	run->pair = 0;
+	run->reached = 0;
 	/* Ends: every step goes forward, and the last instruction is a ret. */
 	for (;;) {
 		insn = &run->difo->insns[pc];
@@ -296,8 +374,7 @@ bool dbk_symbols_run(struct run *run, struct symbol *result_ret)
 	}
 }
 
-void dbk_symbols_begin(struct run *run, const struct dbk_program *program,
-		       const struct dbk_difo *difo)
+void dbk_symbols_begin(struct run *run, const struct dbk_program *program, struct dbk_difo *difo)
 {
 	memset(run, 0, sizeof(*run));
 	run->difo = difo;

@@ -18,6 +18,7 @@ enum symbol_kind {
 	SYMBOL_VAR,    /* built-in variable `value` */
 	SYMBOL_THREAD, /* thread-local scalar, number `value` of the program's variables */
 	SYMBOL_BINARY, /* number `value` of the run's */
+	SYMBOL_LINK,   /* what was loaded by number `value` of the run's links, from 1 */
 	SYMBOL_SPECULATION, /* what speculation() gave, called by instruction `value` */
 	SYMBOL_COPYINSTR,   /* the same of copyinstr() */
 	SYMBOL_STRING, /* offset `value` in the string table */
@@ -29,8 +30,14 @@ struct symbol {
 };
 
 struct binary {
-	uint32_t op; /* enum dbk_iop */
+	uint32_t op; /* enum dbk_iop; CALL: of a subroutine that swaps `right` bytes */
 	struct symbol left, right;
+};
+
+/* A load; from the second on `from` is what the one before loaded. */
+struct link {
+	struct symbol from;
+	struct dbk_link is;
 };
 
 /* Two values that are compared, and the outcome that is being tried. */
@@ -42,15 +49,18 @@ struct pair {
 /* Condition codes: nothing, known operands, or those of a pair. */
 enum codes_kind { CODES_UNKNOWN, CODES_CONST, CODES_TRIED, CODES_TRIED_SWAPPED };
 
-#define BINARIES_MAX	 4u
+#define BINARIES_MAX	 6u
 #define JOINED_INSNS_MAX 64u  /* a longer object is run for one pair only: loading stays quick */
 
 struct run {
-	const struct dbk_difo *difo;
+	struct dbk_difo *difo;
 	const struct dbk_program *program;
 	struct symbol regs[DIF_DIR_NREGS];
 	struct binary binaries[BINARIES_MAX]; /* of all runs */
 	uint32_t binary_count;
+	struct link links[DBK_CHAIN_LINKS]; /* likewise */
+	uint32_t link_count;
+	uint32_t reached; /* number of the last link that this run came to */
 	struct pair pairs[DBK_TERMS_MAX]; /* likewise */
 	uint32_t pair_count;
 	enum codes_kind codes;
@@ -65,8 +75,7 @@ struct run {
 };
 
 /** dbk_symbols_begin() - a @run of the object, before the first of its outcomes */
-void dbk_symbols_begin(struct run *run, const struct dbk_program *program,
-		       const struct dbk_difo *difo);
+void dbk_symbols_begin(struct run *run, const struct dbk_program *program, struct dbk_difo *difo);
 
 /** dbk_symbols_run() - runs to the ret; false when that is not possible on symbols */
 bool dbk_symbols_run(struct run *run, struct symbol *result_ret);

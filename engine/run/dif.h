@@ -18,6 +18,9 @@
 /** dbk_dif_exec() - runs a verified DIFO to its ret; 0 when it faults (cpu->fault_set) */
 uint64_t dbk_dif_exec(struct dbk_cpu *cpu, const struct dbk_difo *difo);
 
+/** dbk_chain_value() - the same of a chain of loads, for an ECB that was entered */
+uint64_t dbk_chain_value(struct dbk_cpu *cpu, const struct dbk_chain *chain);
+
 /* An object while it is run. */
 struct dbk_exec {
 	struct dbk_cpu *cpu;

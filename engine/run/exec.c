@@ -14,21 +14,12 @@
 #include "engine/run/thread.h"
 #include "engine/types/insn.h"
 
-__probe_ctx static uint64_t extend(uint64_t value, uint32_t arg)
-{
-	uint32_t shift = 64 - 8 * DBK_LOAD_BYTES(arg);
-
-	if ((arg & DBK_LOAD_SIGNED) == 0)
-		return value;
-	return (uint64_t)((int64_t)(value << shift) >> shift);
-}
-
 __probe_ctx static uint64_t op_load(struct dbk_cpu *cpu, uint64_t address, uint32_t arg)
 {
 	uint64_t value = 0;
 
 	dbk_load(cpu, &value, address, DBK_LOAD_BYTES(arg));
-	return extend(value, arg);
+	return dbk_extend(value, arg);
 }
 
 __probe_ctx static uint64_t op_load_user(struct dbk_cpu *cpu, uint64_t address, uint32_t arg)
@@ -38,7 +29,7 @@ __probe_ctx static uint64_t op_load_user(struct dbk_cpu *cpu, uint64_t address, 
 	if (dbk_may_see_process(cpu) && dbk_spend(cpu, DBK_WORK_CALL) &&
 	    !dbk_host_load_user(&value, address, DBK_LOAD_BYTES(arg)))
 		dbk_fault(cpu, DTRACEFLT_BADADDR, address);
-	return extend(value, arg);
+	return dbk_extend(value, arg);
 }
 
 /* By width: a memcpy() of a variable length is a call, in the kernel a checked one. */

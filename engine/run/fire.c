@@ -58,11 +58,13 @@ dbk_simple_aggregate(struct dbk_cpu *cpu, const struct dbk_step *step, uint32_t 
 }
 
 __probe_ctx __attribute__((__noinline__)) bool
-dbk_simple_store(struct dbk_cpu *cpu, const struct dbk_step *step, const uint64_t *args,
-		 void *frame)
+dbk_simple_rest(struct dbk_cpu *cpu, const struct dbk_step *step, uint8_t *base,
+		const uint64_t *args, void *frame)
 {
 	const struct dbk_ecb *ecb = cpu->ecb;
 
+	if (step->kind == DBK_STEP_CHAIN)
+		return dbk_simple_chain(cpu, step, base, args, frame);
 	return dbk_thread_store(cpu, ecb->consumer, step->bytes,
 				dbk_simple_value(cpu, &step->expr, ecb->probe, args, frame));
 }
@@ -88,6 +90,8 @@ __probe_ctx uint64_t dbk_expr_rest(struct dbk_cpu *cpu, const struct dbk_expr *e
 		return dbk_builtin(cpu, expr->operand);
 	if (expr->kind == DBK_EXPR_BINARY)
 		return dbk_composed_value(cpu, expr, cpu->probe, cpu->args, cpu->frame);
+	if (expr->kind == DBK_EXPR_CHAIN)
+		return dbk_chain_value(cpu, expr->chain);
 	if (expr->kind == DBK_EXPR_NATIVE)
 		return expr->native(cpu, expr->difo);
 	if (expr->kind == DBK_EXPR_SPECULATION)

@@ -184,12 +184,16 @@ static __probe_ctx_inline void dbk_store_step(const struct dbk_step *step, uint8
 void dbk_simple_aggregate(struct dbk_cpu *cpu, const struct dbk_step *step, uint32_t key_bytes,
 			  const uint64_t *args, void *frame);
 
-/** dbk_simple_store() - a THREAD step; false: no room, a DYNAMIC drop */
-bool dbk_simple_store(struct dbk_cpu *cpu, const struct dbk_step *step, const uint64_t *args,
-		      void *frame);
+/** dbk_simple_chain() - a CHAIN step into @base; false: a load faults, and nothing was said of it */
+bool dbk_simple_chain(struct dbk_cpu *cpu, const struct dbk_step *step, uint8_t *base,
+		      const uint64_t *args, void *frame);
 
-/* All steps of a simple plan, with thread-locals, keys and cells if @cells, a constant; returns how many
- * bytes the record at @record has, 0: a thread-local found no room, which ends the clause. */
+/** dbk_simple_rest() - a CHAIN step, or THREAD; then false: no room, a DYNAMIC drop */
+bool dbk_simple_rest(struct dbk_cpu *cpu, const struct dbk_step *step, uint8_t *base,
+		     const uint64_t *args, void *frame);
+
+/* All steps of a simple plan, with loads, thread-locals, keys and cells if @cells, a constant; returns how many
+ * bytes the record at @record has, 0: a load faults, or a thread-local found no room, which ends the clause. */
 static __probe_ctx_inline uint32_t dbk_simple_steps(struct dbk_cpu *cpu,
 						    const struct dbk_ecb *ecb, uint8_t *record,
 						    const uint64_t *args, void *frame, bool cells)
@@ -217,7 +221,7 @@ static __probe_ctx_inline uint32_t dbk_simple_steps(struct dbk_cpu *cpu,
 			dbk_simple_aggregate(cpu, step, used, args, frame);
 			base = record;
 			used = record_bytes;
-		} else if (unlikely(!dbk_simple_store(cpu, step, args, frame))) {
+		} else if (unlikely(!dbk_simple_rest(cpu, step, base, args, frame))) {
 			return 0;
 		}
 	}
@@ -300,7 +304,7 @@ static __probe_ctx_inline bool dbk_run_simple(struct dbk_cpu *cpu, struct dbk_bu
 	return true;
 }
 
-/** dbk_run_cells() - the same of tier CELLS, which need not have a record */
+/** dbk_run_cells() - the same of tier CELLS, which need not have a record; false as well: a load faults */
 static __probe_ctx_inline bool dbk_run_cells(struct dbk_cpu *cpu, struct dbk_buffer *buffer,
 					     const struct dbk_ecb *ecb, const uint64_t *args,
 					     void *frame, bool alone)
@@ -314,17 +318,20 @@ static __probe_ctx_inline bool dbk_run_cells(struct dbk_cpu *cpu, struct dbk_buf
 		if (unlikely(record == NULL))
 			return false;
 	}
-	if (alone)
-		dbk_count(&buffer->counters->firings, 1);
 	cpu->ecb = ecb;
 	cpu->buffer = buffer;
 	bytes = dbk_simple_steps(cpu, ecb, record, args, frame, true);
-	if (ecb->record_bytes == 0)
-		return true;
-	if (likely(bytes != 0))
+	if (unlikely(bytes == 0)) {
+		if (!alone && record != NULL)
+			dbk_withdraw_simple(cpu, record);
+		/* Then there are no thread-locals, and nothing was done. */
+		if (ecb->plan->loads)
+			return false;
+	} else if (ecb->record_bytes != 0) {
 		dbk_commit_simple(buffer, ecb, bytes, DBK_VARIABLE_ASK);
-	else if (!alone)
-		dbk_withdraw_simple(cpu, record);
+	}
+	if (alone)
+		dbk_count(&buffer->counters->firings, 1);
 	return true;
 }
 

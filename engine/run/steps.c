@@ -460,6 +460,7 @@ __probe_ctx static bool run_step(struct run *run, const struct dbk_step *step)
 	if (step->kind == DBK_STEP_STORE)
 		return store_value(run, step);
 	switch (step->kind) {
+	case DBK_STEP_CHAIN:
 	case DBK_STEP_EXIT:
 		return store_value(run, step);
 	case DBK_STEP_THREAD:

@@ -43,6 +43,8 @@ private:
 std::string WholeCheck::why_not(const dbk_expr& expr) {
     if (expr.kind == DBK_EXPR_DIF)
         return is_plain(program_, *expr.difo, cost_) ? "" : "an expression that may fault";
+    if (expr.kind == DBK_EXPR_CHAIN)
+        return "a load that may fault";
     if (expr.kind == DBK_EXPR_ARG || (expr.kind == DBK_EXPR_BINARY && expr.left == DBK_EXPR_ARG))
         cost_.args = std::max(cost_.args, expr.operand + 1);
     if (expr.kind == DBK_EXPR_BINARY && expr.right == DBK_EXPR_ARG)
@@ -53,6 +55,7 @@ std::string WholeCheck::why_not(const dbk_expr& expr) {
 std::string WholeCheck::why_not(const dbk_step& step) {
     switch (step.kind) {
     case DBK_STEP_STORE:
+    case DBK_STEP_CHAIN:
     case DBK_STEP_EVALUATE:
     case DBK_STEP_THREAD:
         return why_not(step.expr);

@@ -85,6 +85,16 @@ enum dbk_iop {
 #define DBK_LOAD_BYTES(arg) ((arg)&0xfu)
 #define DBK_LOAD_SIGNED	    0x10u
 
+/** dbk_extend() - of what LOAD with this argument loaded, to 64 bits */
+static __probe_ctx_inline uint64_t dbk_extend(uint64_t value, uint32_t arg)
+{
+	uint32_t shift = 64 - 8 * DBK_LOAD_BYTES(arg);
+
+	if ((arg & DBK_LOAD_SIGNED) == 0)
+		return value;
+	return (uint64_t)((int64_t)(value << shift) >> shift);
+}
+
 /** dbk_branch_taken() - whether a conditional branch goes after a comparison of @a with @b */
 static __probe_ctx_inline bool dbk_branch_taken(uint32_t op, uint64_t a, uint64_t b)
 {

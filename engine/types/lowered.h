@@ -42,6 +42,7 @@ enum dbk_expr_kind {
 	DBK_EXPR_SPECULATION, /* what speculation() gives; instruction `operand` calls it */
 	DBK_EXPR_COPYINSTR, /* string: copyinstr() of its object's `stored`, called by `operand` */
 	DBK_EXPR_NATIVE,   /* `native` computes it, with the interpreter's contract */
+	DBK_EXPR_CHAIN,	   /* loads, each from what the one before loaded: `chain` */
 };
 
 struct dbk_difo;
@@ -57,9 +58,31 @@ struct dbk_expr {
 	union {
 		uint64_t constant;
 		dbk_native_value *native;
+		const struct dbk_chain *chain; /* of its object */
 	};
 	const struct dbk_difo *difo;   /* the interpreted form; NULL: there is none */
 	struct dbk_consumer *consumer; /* whose variables THREAD means, once it is known */
+};
+
+#define DBK_CHAIN_LINKS 3u /* more are interpreted: every object has room for a chain */
+
+struct dbk_link {
+	uint64_t offset; /* of what is loaded, from what the link before loaded, or from the base */
+	uint32_t load;	 /* LOAD's argument */
+	uint32_t pc;	 /* of that instruction, for a fault */
+};
+
+/* What `args[0]->sock->port` is: the only loads of its object, and what is done with the last. */
+struct dbk_chain {
+	uint8_t base_kind; /* as `left` of an expression: ARG, VARIABLE, THREAD; or CONST */
+	uint8_t link_count;
+	uint8_t null_at; /* the link that ends the chain with `null_value` when it loads a NULL */
+	uint8_t op; /* enum dbk_iop: NOP; ADD to MUL with `constant`; CALL swaps so many bytes */
+	uint64_t base; /* number of the base, or it */
+	uint64_t constant;
+	uint64_t null_value;
+	struct dbk_consumer *consumer; /* whose variables THREAD means */
+	struct dbk_link links[DBK_CHAIN_LINKS];
 };
 
 /*
@@ -121,6 +144,7 @@ struct dbk_difo {
 	bool stores;	      /* all that it does is to store `stored` into a thread-local scalar */
 	uint32_t stored_var;  /* index in the program's variables */
 	struct dbk_expr stored; /* or the address of a COPYINSTR */
+	struct dbk_chain chain; /* of its expression, or of its predicate */
 	struct dbk_predicate predicate; /* and what it is as a predicate */
 	struct dbk_predicate terms[DBK_TERMS_MAX];
 };
@@ -248,6 +272,7 @@ enum dbk_step_kind {
 	DBK_STEP_EXECNAME,  /* execname into the tail, whole whatever it is */
 	DBK_STEP_STRING,    /* string into the tail */
 	DBK_STEP_BYTES,	    /* `bytes` bytes from an address into the fixed part */
+	DBK_STEP_CHAIN,	    /* STORE of a chain of loads: each may fault */
 	DBK_STEP_THREAD,    /* into the thread-local scalar `bytes`, an index in the variables */
 	DBK_STEP_STACK,	    /* kernel program counters into the tail */
 	DBK_STEP_USTACK,    /* process id and user program counters into the tail */
@@ -265,7 +290,7 @@ enum dbk_step_kind {
 /* Where and how one action's value goes. */
 struct dbk_step {
 	uint8_t kind; /* enum dbk_step_kind */
-	uint8_t size; /* STORE: 1, 2, 4, 8 */
+	uint8_t size; /* STORE, CHAIN: 1, 2, 4, 8 */
 	uint16_t action;
 	uint32_t offset; /* from the start of the record, or of the key */
 	uint32_t bytes;	 /* BYTES, STRING: at most; STACK, USTACK: words at most; ACT: kind; THREAD:
@@ -273,7 +298,7 @@ struct dbk_step {
 	/* AGGREGATE, KEY_BEGIN: index into the plan's aggregations; SNAPSHOT: into the consumer's
 	 * triggers; USTACK: bytes of the stack itself, at most */
 	uint32_t aggregation;
-	/* STORE, EXECNAME: not 0 if what is stored is the first of its 8 bytes, and then the bits that
+	/* STORE, CHAIN, EXECNAME: not 0 if what is stored is the first of its 8 bytes, and then the bits that
 	 * are its own: they are stored as one word, and what follows in it is zero until it comes. */
 	uint64_t word_mask;
 	struct dbk_expr expr;
@@ -302,8 +327,9 @@ struct dbk_aggregation {
 enum dbk_tier {
 	DBK_TIER_ARGUMENTS, /* a record of nothing but arguments at hand, 8 bytes each; of ECBs alone */
 	DBK_TIER_SIMPLE,    /* a record of integers that are simple, and of execname */
-	DBK_TIER_CELLS,	    /* the same, maybe without a record, with stores into thread-locals, and
-			     * with keys and cells of aggregate=engine; of ECBs alone */
+	DBK_TIER_CELLS,	    /* the same, maybe without a record, with chains of loads or stores into
+			     * thread-locals, and with keys and cells of aggregate=engine; of ECBs
+			     * alone */
 	DBK_TIER_TEXTS,	    /* one aggregation of aggregate=engine, and no record: its key has besides
 			     * names of the probe, or texts of args_given */
 	DBK_TIER_NATIVE,    /* by a function that was translated from all of it; of ECBs alone */
@@ -316,6 +342,7 @@ enum dbk_tier {
 #define DBK_SIMPLE_WORK_MAX 2048u
 #define DBK_SIMPLE_TEXT_MAX 512u /* bytes of a text in such a clause */
 #define DBK_SIMPLE_ECBS_MAX 128u
+#define DBK_CHAIN_ECBS_MAX  16u /* that load, and so may meet a fault: as much again as 32 others */
 
 /* All that an ECBDESC does, computed once: shared by its ECBs. */
 struct dbk_plan {
@@ -335,6 +362,7 @@ struct dbk_plan {
 	uint32_t work;		/* of its steps, without their expressions; DBK_WORK_ */
 	dbk_native_clause *native; /* predicate that is not simple, and steps; NULL: interpreted */
 	dbk_native_firing *native_firing; /* the same where it is alone on its probe */
+	bool loads;	    /* it has CHAIN steps */
 	bool native_pays;   /* it is charged, as it would be without */
 	uint8_t native_way; /* enum dbk_native_way */
 	uint32_t step_count;
