@@ -92,11 +92,13 @@ base::Result<std::vector<std::string>> take_symbols(const std::vector<std::strin
 }
 
 std::unique_ptr<analyze::RecordedNames> user_names_of(const formats::Trace& trace,
-                                                      std::vector<std::string> folders) {
+                                                      std::vector<std::string> folders,
+                                                      analyze::ObjectFetch fetch) {
     if (trace.recording.maps.empty())
         return nullptr;
     analyze::ObjectPlaces places;
     places.folders = std::move(folders);
+    places.fetch = std::move(fetch);
     places.vdso = running_vdso(trace.recording);
     return std::make_unique<analyze::RecordedNames>(trace.recording.maps, std::move(places),
                                                     trace.jit_names);

@@ -26,9 +26,11 @@ base::Result<std::vector<std::string>> take_symbols(const std::vector<std::strin
                                                     std::span<formats::Trace* const> traces);
 
 /// Returns what names the user addresses of a recording, which must outlive it; null when the
-/// recording has no maps of processes.  `folders` are those of --symbols.
+/// recording has no maps of processes.  `folders` are those of --symbols, `fetch` that of
+/// --debuginfod.
 std::unique_ptr<analyze::RecordedNames> user_names_of(const formats::Trace& trace,
-                                                      std::vector<std::string> folders = {});
+                                                      std::vector<std::string> folders = {},
+                                                      analyze::ObjectFetch fetch = {});
 
 /// How they are written.
 void add_user_style_options(Command command, analyze::UserNameStyle& style);

@@ -3,6 +3,7 @@
 // Finding the files of a build.
 #include "analyze/symbols/object_files.hpp"
 
+#include <algorithm>
 #include <fcntl.h>
 #include <string_view>
 #include <sys/stat.h>
@@ -77,19 +78,24 @@ std::unique_ptr<ObjectFiles::Object> ObjectFiles::read(const MappedFile& file) c
     }
     if (path.starts_with('/') && !file.path_cut)
         candidates.push_back(path);
-    for (const std::string& candidate : candidates) {
+    auto is_found = [&](const std::string& candidate) {
         object->symbols = read_file(candidate);
-        if (object->symbols.build_id() != file.build_id)
-            continue;
         object->path = candidate;
-        for (const std::string& more : debug)
-            if (object->symbols.add_functions_of(read_file(more))) {
-                object->debug_path = more;
-                break;
-            }
-        return object;
-    }
-    return nullptr;
+        return object->symbols.build_id() == file.build_id;
+    };
+    auto is_added = [&](const std::string& more) {
+        bool added = object->symbols.add_functions_of(read_file(more));
+        if (added)
+            object->debug_path = more;
+        return added;
+    };
+    const std::string hex = hexadecimal(file.build_id);
+    if (!std::ranges::any_of(candidates, is_found) &&
+        !(places_.fetch && is_found(places_.fetch("executable", hex))))
+        return nullptr;
+    if (!std::ranges::any_of(debug, is_added) && places_.fetch)
+        is_added(places_.fetch("debuginfo", hex));
+    return object;
 }
 
 ObjectFiles::Object* ObjectFiles::find(const MappedFile& file) {

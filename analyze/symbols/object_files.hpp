@@ -10,6 +10,7 @@
 #include "analyze/symbols/object_symbols.hpp"
 #include "formats/segment/process_maps.hpp"
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <set>
@@ -19,6 +20,10 @@
 
 namespace daybreak::analyze {
 
+/// Gets a file of a build that is not here: "executable" or "debuginfo", the build id in
+/// hexadecimal.  Returns its path; "": it is nowhere.
+using ObjectFetch = std::function<std::string(const char* kind, const std::string& build_id)>;
+
 /// Where files of a build are looked for.
 struct ObjectPlaces {
     /// Searched first: FOLDER/.build-id/NN/REST[.debug], FOLDER/PATH, FOLDER/NAME.
@@ -27,6 +32,7 @@ struct ObjectPlaces {
     std::string debug_folder = "/usr/lib/debug";
     /// The vDSO of the kernel that was recorded; empty: not at hand.
     base::Bytes vdso;
+    ObjectFetch fetch; ///< asked last; empty: not at all
 };
 
 /// Path and build id in hexadecimal, "" where the kernel did not know it.

@@ -5,6 +5,7 @@
 #include "analyze/decode/time_span.hpp"
 #include "base/counted.hpp"
 #include "cmd/commands.hpp"
+#include "cmd/debuginfod.hpp"
 #include "cmd/outside.hpp"
 #include "cmd/progress.hpp"
 #include "cmd/trace_files.hpp"
@@ -32,6 +33,7 @@ struct ReportArguments {
     bool system = false;
     bool all = false;
     bool json = false;
+    bool debuginfod = false;
     analyze::UserNameStyle user_style;
     int jobs = 1;
 };
@@ -66,6 +68,19 @@ analyze::ReportOptions options_of(const ReportArguments& arguments) {
     return options;
 }
 
+/// Takes the kernel's symbols that were given; returns what names the addresses of processes.
+base::Result<UserNamesOfAll> users_of(const ReportArguments& arguments, formats::Trace& trace) {
+    formats::Trace* const traces[] = {&trace};
+    DBK_TRY(auto folders, take_symbols(arguments.symbols_paths, traces));
+    analyze::ObjectFetch fetch;
+    if (arguments.debuginfod) {
+        DBK_TRY(fetch, debuginfod_fetch());
+    }
+    UserNamesOfAll users;
+    users.push_back(user_names_of(trace, std::move(folders), std::move(fetch)));
+    return users;
+}
+
 int report(const ReportArguments& arguments) {
     if (auto checked = check_window_options(arguments.window); !checked.ok())
         return fail_window("report", checked.error());
@@ -76,9 +91,9 @@ int report(const ReportArguments& arguments) {
     if (!trace.ok())
         return fail(trace.error());
     formats::Trace* const traces[] = {&*trace};
-    auto folders = take_symbols(arguments.symbols_paths, traces);
-    if (!folders.ok())
-        return fail(folders.error());
+    auto users = users_of(arguments, *trace);
+    if (!users.ok())
+        return fail(users.error());
     auto window = apply_window_options(arguments.window, trace->recording);
     if (!window.ok())
         return fail_window("report", window.error());
@@ -89,9 +104,7 @@ int report(const ReportArguments& arguments) {
     options.window = window_of(trace->recording, *window, arguments.all);
     options.probes = *probes;
     options.symbols = &trace->symbols;
-    UserNamesOfAll users;
-    users.push_back(user_names_of(*trace, std::move(*folders)));
-    options.users = users[0].get();
+    options.users = (*users)[0].get();
     OutputFile output;
     TerminalSink sink({.drop_tags = arguments.drop_tags, .details = !options.testing});
     if (arguments.system)
@@ -118,7 +131,7 @@ int report(const ReportArguments& arguments) {
         complain(undescribed_text(*trace));
     if (!options.testing) {
         complain_of_unnamed(result.unnamed, traces);
-        complain_of_missing(users);
+        complain_of_missing(*users);
     }
     if (result.interrupted_after)
         complain("interrupted after " + base::counted(*result.interrupted_after, "record") +
@@ -145,6 +158,8 @@ void add_report(Command app, int& status) {
     add_window_options(command, arguments->window);
     add_probe_option(command, arguments->window);
     add_symbols_option(command, arguments->symbols_paths);
+    command.add_flag("--debuginfod", arguments->debuginfod,
+                     "Ask the servers of DEBUGINFOD_URLS for programs that are not here");
     add_user_style_options(command, arguments->user_style);
     command.add_flag("--all", arguments->all,
                      "Of a snapshot or a cut file all it holds, not only its window");

@@ -283,6 +283,34 @@ TEST_CASE("a file that is elsewhere now is found in a folder, by build id and by
     CHECK(nowhere.find(kPid, witness(), std::nullopt)->symbol.empty());
 }
 
+TEST_CASE("a build that is not here is asked for, last, and once", "[analyze][symbols]") {
+    Code code = code_at(witness());
+    const std::string build_id = build_id_of(code.path);
+    std::vector<std::string> asked;
+    ObjectPlaces places;
+    places.fetch = [&](const char* kind, const std::string& id) {
+        asked.push_back(std::string(kind) + " " + id.substr(0, 2));
+        return std::string(kind) == "executable" ? code.path : "";
+    };
+    const std::string begin = hexadecimal(build_id).substr(0, 2);
+    formats::ProcessMaps gone = maps_of(code, build_id, "/no/such/program");
+    RecordedNames users(gone, places);
+    for (int i = 0; i < 2; i++)
+        CHECK(users.find(kPid, witness(), std::nullopt)->symbol == "daybreak_witness_function");
+    CHECK(asked == std::vector<std::string>{"executable " + begin, "debuginfo " + begin});
+    CHECK(users.missing().empty());
+    // What is here is not asked for; another build is not taken from a server either.
+    asked.clear();
+    formats::ProcessMaps here = maps_of(code, build_id, code.path);
+    RecordedNames local(here, places);
+    CHECK(local.find(kPid, witness(), std::nullopt)->symbol == "daybreak_witness_function");
+    CHECK(asked == std::vector<std::string>{"debuginfo " + begin});
+    formats::ProcessMaps other = maps_of(code, std::string(20, 'x'), "/no/such/program");
+    RecordedNames wrong(other, places);
+    CHECK(wrong.find(kPid, witness(), std::nullopt)->symbol.empty());
+    CHECK(wrong.missing().size() == 1);
+}
+
 TEST_CASE("an ELF file that was cut or changed anywhere is read within bounds",
           "[analyze][symbols]") {
     auto whole = base::read_file("/proc/self/exe");

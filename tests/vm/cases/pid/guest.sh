@@ -130,6 +130,7 @@ daybreak compile -n 'pid*:/tmp/later/target:work:entry /arg0 == 7/ { ustack(); }
 holds whole-starts daybreak start --dof whole.dof --name whole
 holds sorts later/target sorts
 holds whole-stops daybreak stop whole -o whole.dbrk
+cp whole.dbrk /share/out/
 equal whole "$(daybreak report whole.dbrk | grep -o 'target`[a-z_]*\|libc[.]so[.]6\|(by .*' | sed 's/: [0-9]*)/: N)/' | uniq | tr '\n' ' ')" \
 	'target`work target`compare libc.so.6 target`sorts target`main libc.so.6 target`_start (by .eh_frame; frame pointers: N) '
 # A replay has what was recorded of the stack.
