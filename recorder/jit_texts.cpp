@@ -42,6 +42,7 @@ ScopedFd look_at(int folder, const char* name, int flags = 0) {
 /// Who a process is, by its file "status".
 struct Process {
     std::string number; ///< in its own namespace: the last of "NSpid:"
+    bool is_of_ours;    ///< its namespace of processes is the recorder's, or in none of its own
     uid_t user = 0;     ///< the second of "Uid:", which files that it makes get
 };
 
@@ -67,7 +68,7 @@ std::optional<Process> read_process(const std::string& folder) {
     auto user = users.size() < 2 ? std::nullopt : number_of(users[1]);
     if (numbers.empty() || !number_of(numbers.back()) || !user)
         return std::nullopt;
-    return Process{numbers.back(), *user};
+    return Process{numbers.back(), numbers.size() == 1, *user};
 }
 
 /// Of a process that has mapped more no dump is looked for: of each line a user chooses 4 KiB.
@@ -93,9 +94,11 @@ std::string mapped_at(const std::string& maps, const std::string& name) {
 class Collector {
 public:
     /// In a file of `known` bytes there is nothing new.
-    explicit Collector(uint64_t known) : known_(known) {}
+    Collector(const std::string& tmp, uint64_t known)
+        : tmp_(look_at(AT_FDCWD, tmp.c_str(), O_DIRECTORY)), known_(known) {}
 
-    /// Takes a process's files: the one that it sees in /tmp, and the dump that it has mapped.
+    /// Takes a process's files: the one that it sees in /tmp, and the dump that it has mapped.  Who
+    /// may not look into the process sees only the own /tmp, which is likely to be its, too.
     void take_of(uint32_t pid, const std::string& folder) {
         auto process = read_process(folder);
         if (!process)
@@ -103,10 +106,12 @@ public:
         std::vector<Source> sources;
         // The process's root is a link of the kernel's; a link in it would lead out of it.
         ScopedFd root(::open((folder + "/root").c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+        const bool is_closed = !root.valid() && errno != ENOENT && process->is_of_ours;
         ScopedFd tmp = look_at(root.get(), "tmp", O_DIRECTORY);
+        const int seen = root.valid() ? tmp.get() : is_closed ? tmp_.get() : -1;
         std::string name = "perf-" + process->number + ".map";
-        if (root.valid() && tmp.valid())
-            look(sources, look_at(tmp.get(), name.c_str()), name, pid, process->user);
+        if (seen >= 0)
+            look(sources, look_at(seen, name.c_str()), name, pid, process->user);
         name = "jit-" + process->number + ".dump";
         if (std::string at = mapped_at(folder + "/maps", name); !at.empty()) {
             // A link of the kernel's to that very file, whatever its path leads to now.
@@ -117,10 +122,11 @@ public:
         take(pid, std::move(sources));
     }
 
-    /// Takes a file of `folder` whose process is gone, so that it may be anyone's.
-    void take_left(uint32_t pid, int folder, const std::string& name) {
+    /// Takes a file of /tmp whose process is gone, so that it may be anyone's.
+    void take_left(uint32_t pid, const std::string& name) {
         std::vector<Source> sources;
-        look(sources, look_at(folder, name.c_str()), name, pid, std::nullopt);
+        if (tmp_.valid())
+            look(sources, look_at(tmp_.get(), name.c_str()), name, pid, std::nullopt);
         take(pid, std::move(sources));
     }
 
@@ -245,6 +251,7 @@ private:
     std::map<std::string, Files> refused_; // by reason
     std::set<std::pair<dev_t, ino_t>> seen_;
     size_t bytes_left_ = formats::kJitTextsBytesMax, records_left_ = formats::kJitDumpRecordsMax;
+    const ScopedFd tmp_; // as the recorder sees it
     const uint64_t known_;
     std::optional<uint64_t> bytes_seen_;
 };
@@ -252,7 +259,7 @@ private:
 } // namespace
 
 JitTexts read_jit_texts(const std::string& proc, const std::string& tmp) {
-    Collector collector(0);
+    Collector collector(tmp, 0);
     std::error_code failed; // what cannot be listed is not there
     for (std::filesystem::directory_iterator at(proc, failed), end; at != end && !failed;
          at.increment(failed)) {
@@ -260,7 +267,6 @@ JitTexts read_jit_texts(const std::string& proc, const std::string& tmp) {
         if (auto pid = number_of(entry.path().filename().string()))
             collector.take_of(*pid, entry.path().string());
     }
-    ScopedFd folder = look_at(AT_FDCWD, tmp.c_str(), O_DIRECTORY);
     failed.clear();
     for (std::filesystem::directory_iterator at(tmp, failed), end; at != end && !failed;
          at.increment(failed)) {
@@ -272,15 +278,14 @@ JitTexts read_jit_texts(const std::string& proc, const std::string& tmp) {
         auto pid = number_of(std::string_view(name).substr(
             kBegin.size(), name.size() - kBegin.size() - kEnd.size()));
         std::error_code none;
-        if (pid && folder.valid() &&
-            !std::filesystem::exists(proc + "/" + std::to_string(*pid), none))
-            collector.take_left(*pid, folder.get(), name);
+        if (pid && !std::filesystem::exists(proc + "/" + std::to_string(*pid), none))
+            collector.take_left(*pid, name);
     }
     return collector.result();
 }
 
 JitTexts read_jit_text_of(uint32_t pid, uint64_t& bytes_known, const std::string& proc) {
-    Collector collector(bytes_known);
+    Collector collector("/tmp", bytes_known);
     collector.take_of(pid, proc + "/" + std::to_string(pid));
     bytes_known = collector.bytes_seen().value_or(bytes_known);
     return collector.result();

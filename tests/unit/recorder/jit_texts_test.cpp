@@ -140,6 +140,29 @@ TEST_CASE("a dump is found where its process has mapped it as code", "[recorder]
     CHECK(recorder::read_jit_text_of(100, known, machine.proc.string()).texts.empty());
 }
 
+TEST_CASE("of a process that may not be looked into the file is in the recorder's own /tmp",
+          "[recorder]") {
+    Machine machine;
+    auto close = [&](const std::string& pid) { // as the kernel does: it is there, and no way leads in
+        std::filesystem::remove_all(machine.proc / pid / "root");
+        std::filesystem::create_symlink("root", machine.proc / pid / "root");
+        write(machine.tmp / ("perf-" + pid + ".map"), "1000 10 of " + pid + "\n");
+    };
+    machine.process("100", ::getuid());
+    machine.process("200", ::getuid(), "7"); // of a container: what is there is not its
+    machine.process("300", ::getuid() + 1);
+    for (const char* pid : {"100", "200", "300"})
+        close(pid);
+    write(machine.tmp / "perf-7.map", "1000 10 of another 7\n");
+    write(machine.proc / "7/status", "");
+    recorder::JitTexts texts = machine.read();
+    REQUIRE(texts.texts.size() == 1);
+    CHECK(texts.texts[0].pid == 100);
+    CHECK(texts.texts[0].text == "1000 10 of 100\n");
+    CHECK(Machine::reasons(texts) ==
+          std::vector<std::string>{"perf-300.map of process 300: of another user than its process"});
+}
+
 TEST_CASE("the file of one process is read again when its size is another", "[recorder]") {
     Machine machine;
     auto path = machine.process("200", ::getuid(), "7");

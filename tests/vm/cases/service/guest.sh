@@ -51,10 +51,21 @@ cp $files/*.dbrk /share/out/files/
 
 # With a program of its own: no boot has to be prepared for it.
 mkdir -p /etc/daybreak
-echo 'syscall::openat:entry { trace(pid); }' >/etc/daybreak/always.d
+cat >/etc/daybreak/always.d <<'END'
+syscall::openat:entry { trace(pid); }
+syscall::clock_nanosleep:entry /uid == 65534/ { usym(0x7010); }
+END
 echo 'DAYBREAK_RECORD="-s /etc/daybreak/always.d --sync 200ms"' >/etc/default/daybreak
 holds start-with-a-program systemctl start daybreak-record.service
 until_it sh -c 'daybreak status | grep -q "^ring [0-9]* always: active"'
 equal records-its-program "$(daybreak status | grep -c '^ring [0-9]* always: active')" 1
+# Code of another user's processes has the names that these give it, of one that is gone and of one that lives.  systemd makes
+# one dollar of two.
+for seconds in 0.1 1000; do
+	systemd-run -q -p User=nobody -u "makes-$seconds" sh -c "echo '7000 20 made_for_$seconds' >/tmp/perf-\$\$\$\$.map; exec sleep $seconds"
+done
+until_it eval '[ "$(systemctl is-active makes-0.1)" = inactive ] && [ "$(cat /proc/$(systemctl show -P MainPID makes-1000)/comm)" = sleep ]'
+sleep 0.5
 holds stop-again systemctl stop daybreak-record.service
 at_least its-records "$(daybreak report $files --ring always 2>/dev/null | grep -c openat)" 10
+equal names-made-code "$(daybreak report $files --ring always 2>/dev/null | grep -o '`made_for_[0-9.]*' | sort -u | tr '\n' ' ')" '`made_for_0.1 `made_for_1000 '
