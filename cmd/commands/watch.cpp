@@ -10,6 +10,7 @@
 #include "cmd/watch/filter.hpp"
 #include "cmd/watch/watch_program.hpp"
 
+#include <algorithm>
 #include <filesystem>
 #include <memory>
 #include <unistd.h>
@@ -62,6 +63,14 @@ void warn_of_function(const std::string& word) {
                  base::did_you_mean(nearest) + " (daybreak watch --list has the profiles)");
 }
 
+/// Says which call does the same: the C library's open() makes openat(), and `watch open` sees nothing of it.
+void warn_of_call_beside(const std::string& word, const std::vector<std::string>& words) {
+    const std::string other = call_beside(word);
+    if (!other.empty() && std::ranges::find(words, other) == words.end())
+        complain("'" + word + "' is that system call alone: programs call " + other +
+                 " as well, whose arguments begin with a folder's descriptor");
+}
+
 /// -X names a profile; else a single word may be one.  Error: not_found; invalid: a profile's name
 /// among several words, or with -A or -E.
 base::Result<std::optional<Profile>> chosen_profile(const WatchArguments& arguments) {
@@ -86,6 +95,7 @@ base::Result<std::optional<Profile>> chosen_profile(const WatchArguments& argume
                 word.c_str());
         if (!found)
             warn_of_function(word);
+        warn_of_call_beside(word, arguments.words);
     }
     return std::optional<Profile>();
 }

@@ -71,6 +71,10 @@ std::string description_of(const std::string& word) {
     return word.find('-') != word.npos ? ":::" + word : "fbt::" + word + ":entry";
 }
 
+std::string call_beside(const std::string& word) {
+    return is_system_call(word) && is_system_call(word + "at") ? word + "at" : "";
+}
+
 base::Result<std::string> profile_program(const Profile& profile, const std::string& filter) {
     if (filter != "1" && !takes_filter(profile.text))
         return base::errorf(base::ErrorCode::unsupported,

@@ -24,6 +24,9 @@ struct WatchDetails {
 /// `fbt::WORD:entry`.
 std::string description_of(const std::string& word);
 
+/// Returns the system call that does what `word` does, but from a folder: openat for open; "" when there is none.
+std::string call_beside(const std::string& word);
+
 /// Returns the profile's text after a definition of `watched`, the filter.
 /// Error: unsupported: there is a filter, and the profile has no place for one.
 base::Result<std::string> profile_program(const Profile& profile, const std::string& filter);

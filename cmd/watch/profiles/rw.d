@@ -7,6 +7,7 @@
 syscall::read:return,
 syscall::pread64:return,
 syscall::readv:return,
+syscall::preadv*:return,
 syscall::recvfrom:return,
 syscall::recvmsg:return
 /watched && errno == 0/
@@ -17,10 +18,21 @@ syscall::recvmsg:return
 syscall::write:return,
 syscall::pwrite64:return,
 syscall::writev:return,
+syscall::pwritev*:return,
 syscall::sendto:return,
 syscall::sendmsg:return
 /watched && errno == 0/
 {
+	@["write", execname] = sum(arg1);
+}
+
+/* From one file to another. */
+syscall::sendfile*:return,
+syscall::splice:return,
+syscall::copy_file_range:return
+/watched && errno == 0/
+{
+	@["read", execname] = sum(arg1);
 	@["write", execname] = sum(arg1);
 }
 

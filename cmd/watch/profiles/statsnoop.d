@@ -2,7 +2,8 @@
 /*
  * statsnoop.d - files whose attributes are asked for
  *
- * A path is copied at return: at entry its page may not be in memory yet. One that cannot be read ends its clause.
+ * A path is copied at return: at entry its page may not be in memory yet. One that cannot be read ends its clause. Without
+ * a path it is a descriptor's file that is asked for, as by fstat().
  */
 #pragma D option quiet
 
@@ -13,6 +14,7 @@ syscall::readlink:entry
 /watched/
 {
 	self->path = arg0;
+	self->asks = 1;
 }
 
 syscall::newfstatat:entry,
@@ -22,7 +24,9 @@ syscall::faccessat2:entry,
 syscall::readlinkat:entry
 /watched/
 {
+	self->descriptor = arg0;
 	self->path = arg1;
+	self->asks = 1;
 }
 
 syscall::stat:return,
@@ -34,10 +38,11 @@ syscall::statx:return,
 syscall::faccessat:return,
 syscall::faccessat2:return,
 syscall::readlinkat:return
-/self->path/
+/self->asks/
 {
-	printf("%Y %d %s[%d]: %s %s, errno %d\n", walltimestamp, uid, execname, pid,
-	    probefunc, copyinstr(self->path), errno);
+	this->path = self->path == 0 ? "" : copyinstr(self->path);
+	printf("%Y %d %s[%d]: %s %s, errno %d\n", walltimestamp, uid, execname, pid, probefunc,
+	    this->path != "" ? this->path : strjoin("descriptor ", lltostr((int)self->descriptor)), errno);
 }
 
 syscall::stat:return,
@@ -49,7 +54,7 @@ syscall::statx:return,
 syscall::faccessat:return,
 syscall::faccessat2:return,
 syscall::readlinkat:return
-/self->path/
+/self->asks/
 {
-	self->path = 0;
+	self->asks = self->path = self->descriptor = 0;
 }

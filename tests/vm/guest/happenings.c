@@ -16,9 +16,11 @@
 #include <sys/mman.h>
 #include <sys/mount.h>
 #include <sys/ptrace.h>
+#include <sys/sendfile.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/uio.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -104,6 +106,24 @@ static void file(void)
 	need(open("/tmp/nothing", O_RDONLY) < 0 && errno == ENOENT, "/tmp/nothing");
 }
 
+/* What has newer calls beside it: 3000 bytes by pwritev(), 1000 by preadv(), 2000 of them by sendfile(); attributes of a
+ * descriptor's file; signal 0 to itself by a descriptor. */
+static void newer(void)
+{
+	static char bytes[3000];
+	struct iovec parts[2] = { { bytes, 1000 }, { bytes + 1000, 2000 } };
+	int fd = open("/tmp/one", O_CREAT | O_RDWR, 0600), to = open("/tmp/two", O_CREAT | O_WRONLY, 0600);
+	int self = syscall(SYS_pidfd_open, getpid(), 0);
+	off_t from = 1000;
+	struct stat status;
+
+	need(fd >= 0 && pwritev(fd, parts, 2, 0) == 3000 && preadv(fd, parts, 1, 0) == 1000, "/tmp/one");
+	need(to >= 0 && sendfile(to, fd, &from, 2000) == 2000 && fstat(to, &status) == 0, "/tmp/two");
+	need(self >= 0 && syscall(SYS_pidfd_send_signal, self, 0, NULL, 0) == 0, "pidfd_send_signal");
+	unlink("/tmp/one");
+	unlink("/tmp/two");
+}
+
 /* A file system in memory on /tmp/here. */
 static void mounts(void)
 {
@@ -165,7 +185,7 @@ static const struct {
 	void (*run)(void);
 } kinds[] = {
 	{ "threads", threads }, { "attach", attach }, { "identity", identity }, { "bpf", bpf },
-	{ "connection", connection }, { "file", file }, { "mounts", mounts }, { "pages", pages },
+	{ "connection", connection }, { "file", file }, { "newer", newer }, { "mounts", mounts }, { "pages", pages },
 	{ "busy", busy }, { "crowd", crowd },
 };
 
