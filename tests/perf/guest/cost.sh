@@ -86,3 +86,4 @@ for program in $programs; do
 	case_daybreak "$program"
 done
 case_none none-again
+case_none send-none # see read_costs()
