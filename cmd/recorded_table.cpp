@@ -165,23 +165,32 @@ std::optional<RecordedTable::Value> RecordedTable::find_time(const std::string& 
 
 std::optional<RecordedTable::Value> RecordedTable::find(const compiler::ProbeDescription& probe,
                                                         const std::string& expression) const {
-    if (auto own = find_own(expression)) {
-        if (probe.provider == "dtrace")
-            of_ends_.insert(expression);
+    if (auto own = find_own(expression))
         return own;
-    }
+    const analyze::CapturedValue* value = captured_at(probe, expression);
+    auto time = find_time(expression);
+    if (!value || (time && value->is_conditional))
+        return time;
+    return Value{value->slot, value->type, value->is_always, value->is_conditional};
+}
+
+void RecordedTable::use(const compiler::ProbeDescription& probe,
+                        const std::string& expression) const {
+    const analyze::CapturedValue* value = captured_at(probe, expression);
+    if (probe.provider == "dtrace" && (value || find_own(expression)))
+        of_ends_.insert(expression);
+    else if (value && value->is_conditional)
+        partial_.insert(expression + " at " + name_of(probe));
+}
+
+/// Returns null for what no clause of the probe recorded.
+const analyze::CapturedValue* RecordedTable::captured_at(const compiler::ProbeDescription& probe,
+                                                         const std::string& expression) const {
     const analyze::ReplayedProbe* found = probe_at(probe);
     if (!found || !found->captured)
-        return find_time(expression);
-    const analyze::CapturedProbe& captured = *found->captured;
-    auto value = captured.values.find(expression);
-    if (value == captured.values.end())
-        return find_time(expression);
-    if (!value->second.is_always && !captured.is_of_engine())
-        partial_.insert(expression + " at " + name_of(probe));
-    if (captured.is_of_engine())
-        of_ends_.insert(expression);
-    return Value{value->second.slot, value->second.type, value->second.is_always};
+        return nullptr;
+    auto value = found->captured->values.find(expression);
+    return value == found->captured->values.end() ? nullptr : &value->second;
 }
 
 bool RecordedTable::has_process(const compiler::ProbeDescription& probe) const {

@@ -27,6 +27,7 @@ public:
     matches(const compiler::ProbeDescription& description) const override;
     std::optional<Value> find(const compiler::ProbeDescription& probe,
                               const std::string& expression) const override;
+    void use(const compiler::ProbeDescription& probe, const std::string& expression) const override;
     bool has_process(const compiler::ProbeDescription& probe) const override;
     bool has_places(bool is_of_process) const override;
     std::string all(const compiler::ProbeDescription& probe) const override;
@@ -52,6 +53,8 @@ private:
                       std::vector<compiler::ProbeDescription>& found) const;
     std::optional<Value> find_own(const std::string& expression) const;
     std::optional<Value> find_time(const std::string& expression) const;
+    const analyze::CapturedValue* captured_at(const compiler::ProbeDescription& probe,
+                                              const std::string& expression) const;
     const analyze::ReplayedProbe* probe_at(const compiler::ProbeDescription& probe) const;
 
     analyze::ReplayedProbes& probes_;

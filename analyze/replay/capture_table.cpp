@@ -63,7 +63,13 @@ CaptureTable::CaptureTable(const formats::RingRecording& ring, RingProgram& prog
 
 void CaptureTable::finish() {
     const formats::RingRecording& ring = ring_;
-    std::map<std::pair<uint32_t, std::string>, size_t> holders; // ECBs of a probe with that text
+    struct Holders {
+        size_t all = 0, anchors = 0;
+    };
+    std::map<std::pair<uint32_t, std::string>, Holders> holders; // ECBs of a probe with that text
+    auto is_anchor = [&](const formats::EcbInfo& ecb) {
+        return probes_.at(ecb.probe_id).anchor_epids.contains(ecb.epid);
+    };
     auto counts = [&](const formats::EcbInfo& ecb) {
         bool is_apart = (ecb.flags & DBK_ECB_F_SPECULATES) != 0 &&
                         !probes_.at(ecb.probe_id).anchor_epids.empty();
@@ -84,16 +90,23 @@ void CaptureTable::finish() {
         if (!is_new || value.slot != slot)
             continue; // the same text with another type: the first counts
         fields.push_back({slot, one.field, one.kind});
-        holders[{probe, one.text}]++;
+        Holders& held = holders[{probe, one.text}];
+        held.all++;
+        held.anchors += is_anchor(ring.ecbs.all()[one.ecb]);
     }
     std::map<uint32_t, size_t> ecbs; // of a probe
     for (const formats::EcbInfo& ecb : ring.ecbs.all())
         ecbs[ecb.probe_id] += probes_.contains(ecb.probe_id) && counts(ecb);
     for (auto& [probe, captured] : probes_)
-        for (auto& [text, value] : captured.values)
-            // Of BEGIN and END the replay may not find the record.
-            value.is_always =
-                holders[{probe, text}] == ecbs[probe] && captured.info.provider != "dtrace";
+        for (auto& [text, value] : captured.values) {
+            // Without a record of an anchor there is no firing.
+            const size_t anchors = captured.anchor_epids.size();
+            const Holders held = holders[{probe, text}];
+            value.is_always = anchors != 0 ? held.anchors == anchors : held.all == ecbs[probe];
+            value.is_conditional = anchors != 0 ? held.anchors == 0 : !value.is_always;
+            if (captured.is_of_engine()) // the replay may not find the record
+                value.is_always = value.is_conditional = false;
+        }
 }
 
 /// Finds the fields of an ECB whose actions the image names.

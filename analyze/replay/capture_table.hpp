@@ -33,7 +33,9 @@ struct CapturedValue {
     uint32_t slot = 0;
     std::string type;
     CapturedKind kind = CapturedKind::integer;
-    bool is_always = true; ///< every record of the probe has it
+    bool is_always = true; ///< every firing that is replayed has it
+    /// Clauses with a predicate have it, and other firings are replayed too.
+    bool is_conditional = false;
 };
 
 /// A probe that a clause was enabled on.

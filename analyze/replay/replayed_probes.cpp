@@ -14,14 +14,16 @@ namespace {
 constexpr uint32_t kFirstId = 4; // after BEGIN, END and ERROR
 
 /// What two recordings must have in common for a clause to be compiled once for both.
-using Likeness = std::tuple<std::string, std::string, std::string, std::string,
-                            std::vector<std::tuple<std::string, uint32_t, std::string, bool>>>;
+using Likeness =
+    std::tuple<std::string, std::string, std::string, std::string,
+               std::vector<std::tuple<std::string, uint32_t, std::string, bool, bool>>>;
 
 Likeness likeness_of(const CapturedProbe& probe) {
     Likeness likeness{
         probe.info.provider, probe.info.module, probe.info.function, probe.info.name, {}};
     for (const auto& [text, value] : probe.values)
-        std::get<4>(likeness).emplace_back(text, value.slot, value.type, value.is_always);
+        std::get<4>(likeness).emplace_back(text, value.slot, value.type, value.is_always,
+                                           value.is_conditional);
     return likeness;
 }
 

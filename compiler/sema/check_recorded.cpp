@@ -22,6 +22,9 @@ constexpr std::array<std::string_view, 9> kAlwaysKnown = {
     "timestamp", "walltimestamp", "cpu", "probeprov", "probemod",
     "probefunc", "probename",     "id",  "epid"};
 
+/// And of curcpu.
+constexpr std::array<std::string_view, 2> kKnownOfCpu = {"cpu_id", "cpu_pset"};
+
 /// Subroutines that ask the machine, or its memory.
 constexpr std::array<std::string_view, 17> kMachineCalls = {
     "copyin",          "copyinstr",   "copyinto",    "copyout",
@@ -126,6 +129,32 @@ void ExprChecker::find_owner(const Identifier& name, Owners& owners) const {
     }
 }
 
+/// Whether each firing that is replayed has it.
+bool ExprChecker::is_known_always(const Expr& expression) const {
+    auto found = context_.recorded->find(*context_.probe, expression_text(expression));
+    return (found && !found->is_conditional) || is_made_of_known(expression);
+}
+
+/// The same of what an expression is made of.
+bool ExprChecker::is_made_of_known(const Expr& expression) const {
+    if (const auto* name = expression.get_if<Identifier>())
+        return name->scope == VariableScope::global && is_among(kAlwaysKnown, name->name);
+    if (const auto* member = expression.get_if<Member>())
+        return is_of_replayed_cpu(*member) && is_among(kKnownOfCpu, member->member);
+    if (const auto* unary = expression.get_if<Unary>())
+        return unary->op != UnaryOp::dereference && is_known_always(*unary->operand);
+    if (const auto* binary = expression.get_if<Binary>())
+        return is_known_always(*binary->left) && is_known_always(*binary->right);
+    if (const auto* conditional = expression.get_if<Conditional>())
+        return is_known_always(*conditional->condition) && is_known_always(*conditional->if_true) &&
+               is_known_always(*conditional->if_false);
+    if (const auto* cast = expression.get_if<Cast>())
+        return is_known_always(*cast->operand);
+    return expression.get_if<IntegerLiteral>() || expression.get_if<StringLiteral>();
+}
+
+/// Returns what was recorded of the expression as a whole; null: nothing, or what it is made of is
+/// known at more firings.
 TypedPtr ExprChecker::recorded_value(const Expr& expression) {
     if (!is_replayed() || (!inlines_.empty() && inlines_.back().is_library))
         return nullptr;
@@ -133,9 +162,11 @@ TypedPtr ExprChecker::recorded_value(const Expr& expression) {
     find_owners(expression, owners);
     if (owners.program || !owners.machine)
         return nullptr;
-    auto found = context_.recorded->find(*context_.probe, expression_text(expression));
-    if (!found)
+    const std::string text = expression_text(expression);
+    auto found = context_.recorded->find(*context_.probe, text);
+    if (!found || (found->is_conditional && is_made_of_known(expression)))
         return nullptr;
+    context_.recorded->use(*context_.probe, text);
     TypeId type = types_.find(found->type);
     if (type == TypeId::none)
         type = types_.uint64_type();
@@ -196,9 +227,12 @@ TypedPtr ExprChecker::with_needed_slots(TypedPtr predicate, const Span& span) co
 
 bool ExprChecker::needs_recorded(const std::string& expression) {
     auto found = context_.recorded->find(*context_.probe, expression);
-    if (found && !found->is_always)
+    if (!found)
+        return false;
+    context_.recorded->use(*context_.probe, expression);
+    if (!found->is_always)
         context_.slots_needed.insert(found->slot);
-    return found.has_value();
+    return true;
 }
 
 TypedPtr ExprChecker::not_recorded(const Span& span, const std::string& what) {

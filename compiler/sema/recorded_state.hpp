@@ -30,10 +30,14 @@ public:
         /// Every firing of the probe has it.  Else a bit of args[presence_word(slot)] says whether
         /// this one does: a recorded clause with a predicate did not always record.
         bool is_always = true;
+        /// Only recorded clauses with a predicate have it, and there are other firings.
+        bool is_conditional = false;
     };
     /// Returns what was recorded of an expression, by its canonical text.
     virtual std::optional<Value> find(const ProbeDescription& probe,
                                       const std::string& expression) const = 0;
+    /// The program uses what find() returned.
+    virtual void use(const ProbeDescription& probe, const std::string& expression) const = 0;
     /// Whether the process is known at each firing where an address of it is: by its number, or by
     /// what was recorded of its addresses.
     virtual bool has_process(const ProbeDescription& probe) const = 0;
