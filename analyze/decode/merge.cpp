@@ -31,6 +31,8 @@ RecordMerge::RecordMerge(const formats::Recording& recording, const MergeOptions
       horizon_mono_ns_(options.horizon_mono_ns), is_wanted_(options.is_wanted) {
     const MergeStarts& starts = options.starts;
     for (size_t ring = 0; ring < recording.rings.size(); ring++) {
+        if (options.ring && *options.ring != ring)
+            continue;
         const std::vector<formats::CpuInfo>& cpus = recording.rings[ring].cpus;
         for (size_t cpu = 0; cpu < cpus.size(); cpu++) {
             Stream stream;

@@ -77,6 +77,8 @@ struct MergeOptions {
     /// CPUs that are not among them begin at their first record.
     MergeStarts starts;
     MergeOrder order = MergeOrder::arrival;
+    /// Only the ring of this index; empty: all.
+    std::optional<size_t> ring;
     /// Records that arrived after it are left for the next merge; empty: there are none.
     std::optional<uint64_t> horizon_mono_ns;
     /// Must outlive the merge; null: none.

@@ -19,8 +19,9 @@ bool is_one_firing(const MergedRecord& before, const MergedRecord& record) {
             before.record.epid < record.record.epid);
 }
 
-MergeOptions options_of(const FiringReader::Choice& choice) {
+MergeOptions options_of(const FiringReader::Choice& choice, size_t ring) {
     MergeOptions options;
+    options.ring = ring;
     options.tallied = choice.tallied;
     options.yielded = choice.yielded;
     options.order = MergeOrder::made;
@@ -37,8 +38,8 @@ MergeOptions options_of(const FiringReader::Choice& choice) {
 FiringReader::FiringReader(const formats::Recording& recording, size_t index,
                            const CaptureTable& table, const ReplayedProbesById& probes,
                            const Choice& choice)
-    : ring_index_(index), ring_(recording.rings[index]), table_(table), window_(choice.window),
-      merge_(recording, options_of(choice)) {
+    : ring_(recording.rings[index]), table_(table), window_(choice.window),
+      merge_(recording, options_of(choice, index)) {
     make_routes(probes);
 }
 
@@ -77,8 +78,6 @@ bool FiringReader::gather() {
         has_ahead_ = merge_.next(next);
         if (!has_ahead_)
             return count_ != 0;
-        if (next.ring != ring_index_)
-            continue;
         if (count_ != 0 && !is_one_firing(*(&next - 1), next))
             return true;
         count_++;

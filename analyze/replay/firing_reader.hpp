@@ -64,7 +64,6 @@ private:
     void find_main();
     bool has_later_anchor() const;
 
-    const size_t ring_index_;
     const formats::RingRecording& ring_;
     const CaptureTable& table_;
     const TimeWindow window_;
