@@ -180,6 +180,7 @@ void Replay::find_end() {
     sim::BareHost& host = machine_->host();
     if (is_of_several()) {
         machine_->slots().clear();
+        host.clock().advance_to(host.clock().now_mono_ns() + 1); // after what any CPU did last
         machine_->leave(host.clock().now_mono_ns());
         machine_->set_no_thread();
         host.set_cpu(0);
