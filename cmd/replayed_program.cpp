@@ -130,7 +130,8 @@ base::Result<base::Bytes> replayed_dof(CompiledProgram& compiled,
     options.insert(options.begin(), recorded_options.begin(), recorded_options.end());
     std::erase_if(options, [](const formats::DofOption& option) {
         return option.option == DTRACEOPT_BUFPOLICY || option.option == DTRACEOPT_BUFSIZE ||
-               option.option == DBK_OPT_AGGREGATE || option.option == DBK_OPT_RINGTIME;
+               option.option == DBK_OPT_AGGREGATE || option.option == DBK_OPT_RINGTIME ||
+               option.option == DBK_OPT_RINGMAX;
     });
     options.push_back({DTRACEOPT_BUFPOLICY, DBK_POLICY_SWITCH, std::nullopt});
     options.push_back({DTRACEOPT_BUFSIZE, 32u << 20, std::nullopt});
