@@ -161,8 +161,11 @@ void CoverageMerge::add(const StatePart& part, const std::string& file) {
         cpu.faults = std::max(cpu.faults, covered.faults);
         for (size_t i = 0; i < cpu.drops.size(); i++)
             cpu.drops[i] = std::max(cpu.drops[i], covered.drops[i]);
-        for (const CoveredRun& run : covered.runs)
+        for (const CoveredRun& run : covered.runs) {
             cpu.pieces.push_back({run, identity.since_ns, identity.until_ns, &*at});
+            boot.from_ns = std::min(boot.from_ns, std::max(run.from_ns, identity.since_ns));
+            boot.to_ns = std::max(boot.to_ns, std::min(run.to_ns, identity.until_ns));
+        }
     }
 }
 
@@ -318,8 +321,18 @@ Result<CoverageReport> CoverageMerge::finish() const {
     report.boots = boots_.size();
     std::vector<std::string> holes, losses, notes;
     uint64_t work = 0;
-    for (const auto& [key, boot] : boots_) {
+    const std::pair<const std::pair<uint64_t, uint16_t>, Boot>* before = nullptr;
+    for (const auto& one : boots_) {
+        const auto& [key, boot] = one;
         std::string name = boot_text(boot.host, key.first);
+        if (before && before->first.first == key.first &&
+            std::max(before->second.from_ns, boot.from_ns) <=
+                std::min(before->second.to_ns, boot.to_ns))
+            losses.push_back(name + strprintf(": parts of rings %u and %u, recorded at one time: "
+                                              "what both have of a probe counts twice",
+                                              unsigned{before->first.second},
+                                              unsigned{key.second}));
+        before = &one;
         uint64_t drops = 0, faults = 0;
         for (const auto& [cpu_index, cpu] : boot.cpus) {
             std::string where = name + strprintf(", cpu %u", unsigned{cpu_index});

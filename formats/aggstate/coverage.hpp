@@ -55,10 +55,11 @@ private:
         DropCounts drops{};
         std::vector<Piece> pieces;
     };
-    struct Boot {
+    struct Boot { ///< in one ring
         std::string host;
         uint64_t parts = 0;
         uint64_t since_ns = UINT64_MAX, until_ns = 0;
+        uint64_t from_ns = UINT64_MAX, to_ns = 0; ///< of the records
         bool keeps_thread_state = false;
         std::map<uint16_t, Cpu> cpus;
     };

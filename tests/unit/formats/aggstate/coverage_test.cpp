@@ -90,6 +90,17 @@ TEST_CASE("records of two parts would count twice", "[aggstate]") {
     CHECK(report.error().message().find("both have segment 5") != std::string::npos);
 }
 
+TEST_CASE("parts of two rings of a boot are said where they were recorded at one time",
+          "[aggstate]") {
+    StatePart one = part_of({run(1, 3, 0, 30)}), later = part_of({run(4, 6, 0, 30)}),
+              beside = part_of({run(3, 6, 0, 30)});
+    later.identity.ring_id = beside.identity.ring_id = 2;
+    CHECK(missing({one, later}).empty());
+    CHECK(missing({beside, one}) ==
+          std::vector<std::string>{"web-1, boot 88776655-4433-2211: parts of rings 1 and 2, "
+                                   "recorded at one time: what both have of a probe counts twice"});
+}
+
 TEST_CASE("windows that meet cover the same segments once", "[aggstate]") {
     std::vector<CoveredRun> all{run(1, 6, 0, 60)};
     StatePart a = part_of(all, 0, 3000), b = part_of(all, 3000, 5000), c = part_of(all, 5000);
