@@ -95,6 +95,8 @@ void RecordedTable::add_recorded(const compiler::ProbeDescription& description,
         auto is_asked = [&](size_t recording) { return asked.contains(recording); };
         if (std::ranges::none_of(probe.recordings, is_asked))
             continue;
+        std::ranges::copy_if(probe.recordings, std::inserter(asked_[id], asked_[id].end()),
+                             is_asked);
         if (pairs_entries_ && description.name == "entry" && !has_return(probe.info)) {
             unpaired_.insert(probe.info.function);
             continue;

@@ -39,6 +39,11 @@ public:
 
     /// Values that were asked for, and that not every firing has.
     const std::set<std::string>& partial() const { return partial_; }
+    /// The recordings, by index, whose firings of a probe descriptions asked for; by its id here.
+    std::set<size_t> asked_of(uint32_t id) const {
+        auto asked = asked_.find(id);
+        return asked == asked_.end() ? std::set<size_t>() : asked->second;
+    }
     /// Whether descriptions matched probes of more sets of recordings than there is room for.
     bool has_too_many_sets() const { return too_many_sets_; }
     /// Values of the recording that BEGIN and END asked for.
@@ -64,6 +69,7 @@ private:
     std::set<std::string> ambiguous_;
     bool pairs_entries_ = false, places_processes_ = false;
     mutable std::set<std::string> partial_, of_ends_, unpaired_;
+    mutable std::map<uint32_t, std::set<size_t>> asked_;
     mutable bool too_many_sets_ = false;
 };
 

@@ -47,27 +47,28 @@ void complain_of_predicates(const formats::DofProgram& program, const RecordingS
 }
 
 base::Result<void> check_recorded_once(const formats::DofProgram& program,
-                                       const analyze::ReplayedProbes& probes) {
-    std::map<std::string, std::set<size_t>> recordings; // that have the probe, of each asked for
+                                       const RecordedTable& state,
+                                       std::span<const analyze::ReplayedRecording> recordings) {
+    std::map<std::string, std::set<size_t>> asked; // recordings, of each probe
     for (const formats::DofEcb& ecb : program.ecbs)
-        if (auto found = probes.all().find(ecb.probe.id); found != probes.all().end())
-            for (size_t recording : found->second.recordings)
-                recordings[ecb.probe.text()].insert(recording);
-    for (const auto& [name, having] : recordings)
+        asked[ecb.probe.text()].merge(state.asked_of(ecb.probe.id));
+    std::vector<analyze::TimeSpan> times; // of records in the window
+    for (const analyze::ReplayedRecording& one : recordings) {
+        analyze::TimeSpan span = analyze::span_of(one.ring());
+        times.push_back({std::max(span.first_mono_ns, one.window.since_ns()),
+                         std::min(span.last_mono_ns, one.window.until_ns())});
+    }
+    for (const auto& [name, having] : asked)
         for (auto one = having.begin(); one != having.end(); ++one)
-            for (auto other = std::next(one); other != having.end(); ++other) {
-                const analyze::ReplayedRecording &a = probes.recordings()[*one],
-                                                 &b = probes.recordings()[*other];
-                analyze::TimeSpan times = analyze::span_of(a.ring());
-                analyze::TimeSpan others = analyze::span_of(b.ring());
-                if (a.boot == b.boot && times.first_mono_ns <= others.last_mono_ns &&
-                    others.first_mono_ns <= times.last_mono_ns)
+            for (auto other = std::next(one);
+                 other != having.end() && recordings[*other].boot == recordings[*one].boot; ++other)
+                if (times[*one].first_mono_ns <= times[*other].last_mono_ns &&
+                    times[*other].first_mono_ns <= times[*one].last_mono_ns)
                     return errorf(base::ErrorCode::invalid,
                                   "%s is in several rings of one boot (%s, %s), and would fire "
                                   "twice: name one with --ring",
-                                  name.c_str(), a.ring().info.name.c_str(),
-                                  b.ring().info.name.c_str());
-            }
+                                  name.c_str(), recordings[*one].ring().info.name.c_str(),
+                                  recordings[*other].ring().info.name.c_str());
     return {};
 }
 

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "cmd/program.hpp"
+#include "cmd/recorded_table.hpp"
 #include "cmd/recording_set.hpp"
 
 #include <span>
@@ -18,7 +19,8 @@ void know_target(KnownProbes& known, std::span<const analyze::ReplayedRecording>
 
 /// Error: invalid, a probe of the program was recorded in two rings of one boot at the same time.
 base::Result<void> check_recorded_once(const formats::DofProgram& program,
-                                       const analyze::ReplayedProbes& probes);
+                                       const RecordedTable& state,
+                                       std::span<const analyze::ReplayedRecording> recordings);
 
 /// What to say of probes of the program that were recorded now and then only; "": of none.
 std::string note_of_predicates(const formats::DofProgram& program,

@@ -95,6 +95,7 @@ void AlikeReplay::fill(const AlikeProgram::Ecb& ecb, size_t record) {
 void AlikeReplay::fire(sim::SimProbe& probe, uint64_t records) {
     machine_->simulation.host().clock().advance_to(first_ns_ + times_.size());
     times_.push_back(records);
+    has_fired_ = true;
     machine_->simulation.fire(probe, machine_->slots.all(), {});
 }
 

@@ -42,6 +42,7 @@ public:
     /// What the merge has to leave out.
     const TalliedRecords& tallied() const { return walk_.tallied(); }
     uint64_t records() const { return walk_.records(); }
+    bool has_fired() const { return has_fired_; } ///< a probe of the program's
 
 private:
     /// Below this many records of a group, firing by firing costs no more.
@@ -78,6 +79,7 @@ private:
     std::vector<uint32_t> examples_;
     base::Bytes bytes_;
     // While it runs:
+    bool has_fired_ = false;
     const Machine* machine_ = nullptr;
     Consumer* consumer_ = nullptr;
     const GoesOn* goes_on_ = nullptr;

@@ -167,6 +167,7 @@ base::Result<void> Replay::fire(LiveReport& report) {
     machine_->take(reader, merge_->recording());
     if (route.probe && !is_over() && reader.has_anchor()) {
         machine_->simulation().fire(*route.probe, slots.all(), machine_->host().own_site());
+        has_fired_ |= route.probe->probe.ecbs != nullptr;
         firings_++;
     }
     since_poll_++;
@@ -252,6 +253,7 @@ base::Result<void> Replay::run_alike(base::ByteView dof, const formats::DofProgr
                        return !has_to_stop();
                    });
         records_ = records_alike_ += alike->records();
+        has_fired_ |= alike->has_fired();
         choices_[i].tallied = &alike->tallied();
         alike_.push_back(std::move(alike));
     }

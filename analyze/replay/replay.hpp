@@ -48,7 +48,7 @@ public:
     uint64_t records() const { return records_; } ///< read
     uint64_t firings() const { return firings_; } ///< replayed
     /// Whether a recorded probe fired that the program has a clause of.
-    bool has_fired() const { return firings_ != 0 || records_alike_ != 0; }
+    bool has_fired() const { return has_fired_; }
     /// Records of the replay itself that had no room, or speculations: reported, too.
     uint64_t drops() const { return drops_; }
     bool has_timers_ended() const { return timers_ended_; }
@@ -111,6 +111,7 @@ private:
     uint64_t records_alike_ = 0; // read by these
     uint64_t records_ = 0, firings_ = 0, since_poll_ = 0, drops_ = 0;
     bool timers_ended_ = false, has_started_ = false, was_interrupted_ = false;
+    bool has_fired_ = false;
     std::optional<int> exit_status_;
     uint64_t begin_ns_ = 0;
     uint16_t begin_cpu_ = 0;

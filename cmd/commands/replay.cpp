@@ -124,11 +124,12 @@ int run(const ReplayArguments& arguments, const RecordingSet& set,
     sink.finish();
     if (!done.ok())
         return fail(done.error());
-    int advised = complain_of_gaps(set, replay.records() != 0);
-    const analyze::TimeWindow& window = set.all()[0]->window;
-    if (window.is_set() && !replay.has_fired() && asks_recorded(compiled.program)) {
-        if (advised == 0)
-            complain_of_nothing(window);
+    bool is_empty =
+        set.all()[0]->window.is_set() && !replay.has_fired() && asks_recorded(compiled.program);
+    int advised = complain_of_gaps(set, is_empty || replay.records() != 0);
+    if (is_empty) {
+        complain("no probe of the program fired in that window; daybreak info has the first and "
+                 "last time of each CPU");
         advised = std::max(advised, static_cast<int>(Exit::failed));
     }
     if (!arguments.program.source && !options.testing)
@@ -179,7 +180,7 @@ int compile_and_run(const ReplayArguments& arguments, const RecordingSet& set,
         return fail(errorf(base::ErrorCode::unsupported,
                            "probe descriptions ask for more than %u sets of machines",
                            analyze::CaptureSlots::kMachineSetsMax));
-    if (auto once = check_recorded_once(compiled->program, probes); !once.ok())
+    if (auto once = check_recorded_once(compiled->program, state, set.replayed()); !once.ok())
         return fail(once.error());
     // The recorded program has the options of its command line, too.
     std::vector<formats::DofOption> given;
