@@ -9,6 +9,7 @@
 #include "engine/sim/sim_host.hpp"
 #include "engine/sim/sim_kernel.hpp"
 #include "formats/trace/writer.hpp"
+#include "tests/support/maps_block.hpp"
 #include "tests/support/segment_builder.hpp"
 
 #include <cstdio>
@@ -27,34 +28,13 @@ constexpr uint64_t kPage = 4096;
 constexpr uint32_t kFiles = 3, kPlaces = 2;
 constexpr int kCalls = 2000;
 
-template <typename T>
-void append(base::Bytes& to, uint16_t kind, uint32_t pid, uint64_t mono_ns, const T& content,
-            std::string_view more = "") {
-    dbk_map_entry entry = {};
-    entry.entry_bytes =
-        static_cast<uint32_t>((sizeof(entry) + sizeof(content) + more.size() + 7) / 8 * 8);
-    entry.kind = kind;
-    entry.pid = pid;
-    entry.mono_ns = mono_ns;
-    size_t end = to.size() + entry.entry_bytes;
-    for (base::ByteView part : {std::as_bytes(std::span(&entry, 1)),
-                                std::as_bytes(std::span(&content, 1)), base::as_bytes(more)})
-        to.insert(to.end(), part.begin(), part.end());
-    to.resize(end);
-}
-
 base::Bytes maps_block(uint64_t boot_id, const std::vector<uint64_t>& execs,
                        std::mt19937_64& random) {
-    base::Bytes payload;
-    append(payload, DBK_MAP_BLOCK, 0, 1, dbk_map_block{1, 0});
+    test::MapsBlock maps;
     uint32_t files[kFiles];
-    for (uint8_t i = 0; i < kFiles; i++) {
-        files[i] = static_cast<uint32_t>(DBK_META_DATA_OFFSET + payload.size());
-        const std::string path = "/lib/lib" + std::string(1, static_cast<char>('a' + i)) + ".so";
-        dbk_map_file file{{}, 20, static_cast<uint16_t>(path.size())};
-        std::fill(std::begin(file.build_id), std::end(file.build_id), uint8_t(kFiles - i));
-        append(payload, DBK_MAP_FILE, 0, 1, file, path);
-    }
+    for (uint8_t i = 0; i < kFiles; i++)
+        files[i] = maps.file("/lib/lib" + std::string(1, static_cast<char>('a' + i)) + ".so",
+                             static_cast<char>(kFiles - i));
     std::set<std::pair<uint32_t, uint64_t>> unmapped; // in each image of the process
     for (uint32_t pid : kPids)
         for (uint64_t address : sim::user_stack())
@@ -62,17 +42,16 @@ base::Bytes maps_block(uint64_t boot_id, const std::vector<uint64_t>& execs,
                 unmapped.emplace(pid, address / kPage * kPage);
     for (uint64_t when : execs)
         for (uint32_t pid : kPids) {
-            append(payload, DBK_MAP_IMAGE, pid, when, dbk_map_image{DBK_MAP_CAUSE_EXEC, 0});
+            maps.image(pid, when);
             for (uint64_t address : sim::user_stack())
                 if (uint64_t begin = address / kPage * kPage; !unmapped.contains({pid, begin}))
-                    append(payload, DBK_MAP_MAPPING, pid, when + 1,
-                           dbk_map_mapping{begin, begin + kPage, random() % kPlaces * kPage,
-                                           files[random() % kFiles], 0});
+                    maps.mapping(pid, when + 1, begin, begin + kPage, random() % kPlaces * kPage,
+                                 files[random() % kFiles]);
         }
     test::RingBuilderOptions options;
     options.boot_id = boot_id;
     base::Bytes block;
-    test::RingBuilder(options).machine_block(block, DBK_META_MAPS, payload);
+    test::RingBuilder(options).machine_block(block, DBK_META_MAPS, maps.bytes());
     return block;
 }
 

@@ -6,8 +6,10 @@
 #include "base/byte_reader.hpp"
 #include "formats/abi/meta.h"
 
+#include <algorithm>
 #include <array>
 #include <cstring>
+#include <string>
 #include <string_view>
 
 namespace daybreak::test {
@@ -32,9 +34,14 @@ public:
         return at + DBK_META_DATA_OFFSET;
     }
     uint32_t file(std::string_view path, char id = 1) {
+        return file(path, std::string(sizeof(dbk_map_file::build_id), id));
+    }
+    /// Returns where it is, for mapping().
+    uint32_t file(std::string_view path, const std::string& build_id) {
         dbk_map_file file = {};
-        std::memset(file.build_id, id, sizeof(file.build_id));
-        file.build_id_bytes = sizeof(file.build_id);
+        std::memcpy(file.build_id, build_id.data(),
+                    std::min(build_id.size(), sizeof(file.build_id)));
+        file.build_id_bytes = static_cast<uint16_t>(build_id.size());
         file.path_bytes = static_cast<uint16_t>(path.size());
         return put(DBK_MAP_FILE, {}, file, path);
     }

@@ -4,6 +4,7 @@
 #include "analyze/replay/common_places.hpp"
 
 #include "analyze/symbols/address_names.hpp"
+#include "tests/support/maps_block.hpp"
 
 #include <catch2/catch.hpp>
 
@@ -81,34 +82,15 @@ TEST_CASE("an address without a name stays what it is", "[replay]") {
 
 namespace {
 
-template <typename T>
-void append(base::Bytes& block, uint16_t kind, uint32_t pid, const T& content,
-            std::string_view more = "") {
-    dbk_map_entry entry = {};
-    entry.entry_bytes =
-        static_cast<uint32_t>((sizeof(entry) + sizeof(content) + more.size() + 7) / 8 * 8);
-    entry.kind = kind;
-    entry.pid = pid;
-    entry.mono_ns = 100;
-    size_t end = block.size() + entry.entry_bytes;
-    for (base::ByteView part : {std::as_bytes(std::span(&entry, 1)),
-                                std::as_bytes(std::span(&content, 1)), base::as_bytes(more)})
-        block.insert(block.end(), part.begin(), part.end());
-    block.resize(end);
-}
-
 /// A boot in which process 7 has /lib/libNAME.so there.
 formats::Trace process(char name, uint64_t begin, uint16_t build_id_bytes = 20) {
     formats::Trace trace;
-    base::Bytes block;
-    std::string path = std::string("/lib/lib") + name + ".so";
-    dbk_map_file file{
-        {static_cast<uint8_t>(name)}, build_id_bytes, static_cast<uint16_t>(path.size())};
-    append(block, DBK_MAP_FILE, 0, file, path);
-    append(block, DBK_MAP_IMAGE, 7, dbk_map_image{DBK_MAP_CAUSE_EXEC, 0});
-    append(block, DBK_MAP_MAPPING, 7,
-           dbk_map_mapping{begin, begin + 0x2000, 0x1000, DBK_META_DATA_OFFSET, 0});
-    CHECK(trace.recording.maps.add(block) == "");
+    test::MapsBlock maps;
+    uint32_t file =
+        maps.file(std::string("/lib/lib") + name + ".so", std::string(build_id_bytes, name));
+    maps.image(7, 100);
+    maps.mapping(7, 100, begin, begin + 0x2000, 0x1000, file);
+    CHECK(trace.recording.maps.add(maps.bytes()) == "");
     trace.recording.maps.finish();
     return trace;
 }
@@ -142,16 +124,14 @@ TEST_CASE("a place in a file is one address, wherever processes have it", "[repl
 
 TEST_CASE("of one recording a module begins where its code does in each process", "[replay]") {
     formats::Trace trace;
-    base::Bytes block;
-    const std::string path = "/lib/libx.so";
-    append(block, DBK_MAP_FILE, 0, dbk_map_file{{1}, 20, static_cast<uint16_t>(path.size())}, path);
+    test::MapsBlock maps;
+    const uint32_t file = maps.file("/lib/libx.so");
     // The file's first byte would be at 0xf000 in both.
     for (auto [pid, begin] : {std::pair(7u, 0x10000ull), std::pair(8u, 0xf000ull)}) {
-        append(block, DBK_MAP_IMAGE, pid, dbk_map_image{DBK_MAP_CAUSE_EXEC, 0});
-        append(block, DBK_MAP_MAPPING, pid,
-               dbk_map_mapping{begin, 0x12000, begin - 0xf000, DBK_META_DATA_OFFSET, 0});
+        maps.image(pid, 100);
+        maps.mapping(pid, 100, begin, 0x12000, begin - 0xf000, file);
     }
-    CHECK(trace.recording.maps.add(block) == "");
+    CHECK(trace.recording.maps.add(maps.bytes()) == "");
     trace.recording.maps.finish();
     RecordedNames users(trace.recording.maps, {});
     CommonPlaces common({{&trace, &users}});

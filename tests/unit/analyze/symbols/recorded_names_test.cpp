@@ -6,7 +6,7 @@
 #include "analyze/symbols/address_names.hpp"
 #include "analyze/symbols/unwind.hpp"
 #include "base/file.hpp"
-#include "formats/abi/meta.h"
+#include "tests/support/maps_block.hpp"
 #include "tests/support/temp_folder.hpp"
 
 #include <catch2/catch.hpp>
@@ -70,37 +70,15 @@ std::string build_id_of(const std::string& path) {
     return ObjectSymbols::read(file.get()).build_id();
 }
 
-template <typename T>
-void append(base::Bytes& block, uint16_t kind, uint32_t pid, const T& content,
-            const std::string& more = "", uint64_t mono_ns = 100) {
-    dbk_map_entry entry = {};
-    entry.kind = kind;
-    entry.pid = pid;
-    entry.mono_ns = mono_ns;
-    size_t at = block.size();
-    entry.entry_bytes =
-        static_cast<uint32_t>((sizeof(entry) + sizeof(content) + more.size() + 7) / 8 * 8);
-    block.resize(at + entry.entry_bytes);
-    std::memcpy(block.data() + at, &entry, sizeof(entry));
-    std::memcpy(block.data() + at + sizeof(entry), &content, sizeof(content));
-    std::memcpy(block.data() + at + sizeof(entry) + sizeof(content), more.data(), more.size());
-}
-
 /// Maps of a process that has this code, under another path if one is given.
 formats::ProcessMaps maps_of(const Code& code, const std::string& build_id,
                              const std::string& path = "") {
-    base::Bytes block;
-    std::string as = path.empty() ? code.path : path;
-    dbk_map_file file = {};
-    std::memcpy(file.build_id, build_id.data(), std::min<size_t>(build_id.size(), 20));
-    file.build_id_bytes = static_cast<uint16_t>(build_id.size());
-    file.path_bytes = static_cast<uint16_t>(as.size());
-    append(block, DBK_MAP_FILE, 0, file, as);
-    append(block, DBK_MAP_IMAGE, kPid, dbk_map_image{DBK_MAP_CAUSE_EXEC, 0});
-    append(block, DBK_MAP_MAPPING, kPid,
-           dbk_map_mapping{code.begin, code.end, code.offset, DBK_META_DATA_OFFSET, 0});
+    test::MapsBlock block;
+    uint32_t file = block.file(path.empty() ? code.path : path, build_id);
+    block.image(kPid, 100);
+    block.mapping(kPid, 100, code.begin, code.end, code.offset, file);
     formats::ProcessMaps maps;
-    CHECK(maps.add(block) == "");
+    CHECK(maps.add(block.bytes()) == "");
     maps.finish();
     return maps;
 }
@@ -229,22 +207,16 @@ TEST_CASE("a key whose time was known when it was counted keeps what was there t
           "[analyze][symbols]") {
     Code code = code_at(witness());
     std::string build_id = build_id_of(code.path);
-    base::Bytes block;
+    test::MapsBlock block;
     auto begin = [&](uint64_t at, const std::string& path, const std::string& id) {
-        auto file_at = static_cast<uint32_t>(DBK_META_DATA_OFFSET + block.size());
-        dbk_map_file file = {};
-        std::memcpy(file.build_id, id.data(), id.size());
-        file.build_id_bytes = static_cast<uint16_t>(id.size());
-        file.path_bytes = static_cast<uint16_t>(path.size());
-        append(block, DBK_MAP_FILE, 0, file, path);
-        append(block, DBK_MAP_IMAGE, kPid, dbk_map_image{DBK_MAP_CAUSE_EXEC, 0}, "", at);
-        append(block, DBK_MAP_MAPPING, kPid,
-               dbk_map_mapping{code.begin, code.end, code.offset, file_at, 0}, "", at);
+        uint32_t file = block.file(path, id);
+        block.image(kPid, at);
+        block.mapping(kPid, at, code.begin, code.end, code.offset, file);
     };
     begin(100, "/bin/shell", std::string(20, 'x')); // then it executes the program
     begin(1'000'000'000, code.path, build_id);
     formats::ProcessMaps maps;
-    CHECK(maps.add(block) == "");
+    CHECK(maps.add(block.bytes()) == "");
     maps.finish();
     std::string name = code.path.substr(code.path.rfind('/') + 1) + "`daybreak_witness_function";
     RecordedNames unknown(maps, {}), users(maps, {});
