@@ -255,7 +255,7 @@ base::Result<Compilation> compile(const ProgramArguments& arguments, const Known
     DBK_TRY(compiler::CompileSource source, read_source(arguments));
     options.sources.push_back(std::move(source));
     options.arguments = arguments.arguments;
-    if (!arguments.source) // of another process
+    if (!arguments.source && !probes.recorded) // of another process
         options.macros = process_macros();
     if (probes.target)
         options.macros["target"] = *probes.target;

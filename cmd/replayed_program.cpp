@@ -106,22 +106,19 @@ base::Result<compiler::CompileSource> stored_source(const analyze::RingProgram& 
 base::Result<compiler::CompileSource> stored_source(const RecordingSet& set) {
     const OpenRecording& first = *set.all()[0];
     DBK_TRY(compiler::CompileSource source, stored_source(*first.rings[0].program));
-    for (const auto& one : set.all())
-        for (const OpenRing& ring : one->rings) {
-            DBK_TRY(compiler::CompileSource other, stored_source(*ring.program));
-            if (other.text == source.text)
-                continue;
-            return one.get() == &first
-                       ? errorf(base::ErrorCode::invalid,
-                                "the recording is of several programs (%s, %s): name one with "
-                                "--ring, or give one with -s or -n",
-                                first.rings[0].ring->info.name.c_str(),
-                                ring.ring->info.name.c_str())
-                       : errorf(base::ErrorCode::invalid,
-                                "%s and %s recorded with different programs: give one with -s or "
-                                "-n",
-                                first.name.c_str(), one->name.c_str());
-        }
+    for (const auto& one : set.all()) {
+        if (one->rings.size() > 1) // report runs each by itself
+            return errorf(base::ErrorCode::invalid,
+                          "%sthe recording is of several rings (%s, %s): name one with --ring, or "
+                          "give a program with -s or -n",
+                          set.prefix(*one).c_str(), one->rings[0].ring->info.name.c_str(),
+                          one->rings[1].ring->info.name.c_str());
+        DBK_TRY(compiler::CompileSource other, stored_source(*one->rings[0].program));
+        if (other.text != source.text)
+            return errorf(base::ErrorCode::invalid,
+                          "%s and %s recorded with different programs: give one with -s or -n",
+                          first.name.c_str(), one->name.c_str());
+    }
     return source;
 }
 

@@ -13,6 +13,10 @@ namespace daybreak::compiler {
 
 namespace {
 
+/// Macros of the process that traces.
+constexpr std::string_view kOfTracer[] = {"pid", "ppid", "uid",  "euid",
+                                          "gid", "egid", "pgid", "sid"};
+
 bool is_digit(char c) {
     return c >= '0' && c <= '9';
 }
@@ -46,6 +50,8 @@ std::optional<std::string> Lexer::macro_text(std::string_view name, const Span& 
             diagnostic.hints.push_back(options_.target_hint.empty()
                                            ? "dtrace has it with -c COMMAND and -p PID"
                                            : options_.target_hint);
+        else if (std::ranges::find(kOfTracer, name) != std::end(kOfTracer))
+            diagnostic.hints.push_back("it is of the process that traced, which is not known here");
         else
             diagnostic.hints.push_back("a variable of D has no $: " + shown + ", this->" + shown);
         std::string known;
