@@ -3,6 +3,7 @@
 // daybreak backfill: a D program over what the kernel kept of its start, before the module came.
 #include "cmd/commands/backfill.hpp"
 #include "analyze/report.hpp"
+#include "base/crc32c.hpp"
 #include "cmd/commands.hpp"
 #include "cmd/outside.hpp"
 #include "cmd/possible_probes.hpp"
@@ -24,8 +25,9 @@ namespace {
 using base::Result;
 using Kind = StartEvent::Kind;
 
-/// Above the numbers that the module gives its rings.
-constexpr uint16_t kRingId = 0xffff;
+/// Above the numbers that the module gives its rings.  All programs begin at the same time, so that
+/// only the number tells the rings of two apart.
+constexpr uint16_t kFirstRingId = 0xf000;
 constexpr const char* kStandardName = "before";
 /// Where an event's text, and the phase, lie for the program.
 constexpr uint64_t kTextAddress = 0xffff888000100000, kPhaseAddress = 0xffff888000200000;
@@ -174,7 +176,8 @@ Result<FinishedRun> run_over(const KernelStart& start, const CompiledProgram& co
     }
     sim::SimulationOptions options;
     options.name = kStandardName;
-    options.ring_id = kRingId;
+    options.ring_id = static_cast<uint16_t>(kFirstRingId + base::crc32c(compiled.dof) %
+                                                               (UINT16_MAX - kFirstRingId));
     options.release = compiled.release.empty() ? made.header.release : compiled.release;
     DBK_TRY(made.simulation, sim::Simulation::load(*made.host, compiled.dof, options));
     DBK_TRY_VOID(fire_all(start, *made.host, *made.simulation, probes));

@@ -12,7 +12,9 @@ holds small-buffer sh -c "daybreak backfill -b 64k -qn 'boot:::initcall-start { 
 mkdir -p /tmp/lib && echo 'inline int is_kernel = bootphase == "kernel";' >/tmp/lib/own.d
 equal own-library "$(daybreak backfill -L /tmp/lib -qn 'BEGIN { printf("(%s)", bootphase); } boot:::initcall-level /is_kernel/ { @[arg9] = count(); }
 	END { printa("%d %@d (", @); printf("%s)", bootphase); }')" "()0 10 ()"
+holds writes-other daybreak backfill -n 'boot:::initcall-done { trace(timestamp); }' -o /share/out/other.dbrk
 holds writes daybreak backfill -s /share/in/before.d -o /share/out/before.dbrk --release
+equal two-programs "$(daybreak info /share/out/other.dbrk /share/out/before.dbrk | grep -c '^ring')" 2
 equal events-are-off "$(cat /sys/kernel/tracing/set_event)" ""
 equal clock-is-back "$(grep -c '\[local\]' /sys/kernel/tracing/trace_clock)" 1
 refuses not-without-a-program "before.d is \$1 of no program: -s before.d" daybreak backfill before.d
