@@ -4,6 +4,7 @@
 #include "recorder/device.hpp"
 
 #include "base/file.hpp"
+#include "formats/abi/names.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -15,6 +16,11 @@
 namespace daybreak::recorder {
 
 namespace {
+
+/// The text of a field, which ends in a NUL.
+template <size_t bytes> std::string text_of(const char (&field)[bytes]) {
+    return std::string(field, ::strnlen(field, bytes - 1));
+}
 
 using base::errno_errorf;
 using base::errorf;
@@ -111,20 +117,19 @@ public:
         return errno_errorf("cannot take the aggregations of ring %u cpu %u", ring_id, cpu);
     }
 
-    Result<std::optional<dbk_ioc_probe>> probe(uint32_t index, bool only_existing) override {
+    Result<std::optional<Probe>> probe(uint32_t index, bool only_existing) override {
         dbk_ioc_probe probe = {};
         probe.index = index;
         probe.probe_id = only_existing ? DBK_PROBE_ONLY_EXISTING : 0;
-        if (call(DBK_IOC_PROBE, &probe) == 0) {
-            probe.provider[sizeof(probe.provider) - 1] = 0;
-            probe.module[sizeof(probe.module) - 1] = 0;
-            probe.function[sizeof(probe.function) - 1] = 0;
-            probe.name[sizeof(probe.name) - 1] = 0;
-            return std::optional(probe);
+        if (call(DBK_IOC_PROBE, &probe) != 0) {
+            if (errno == ENOENT)
+                return std::optional<Probe>();
+            return errno_errorf("%s does not report probe %u", path_.c_str(), index);
         }
-        if (errno == ENOENT)
-            return std::optional<dbk_ioc_probe>();
-        return errno_errorf("%s does not report probe %u", path_.c_str(), index);
+        Probe found{probe.probe_id, text_of(probe.provider), text_of(probe.module),
+                    text_of(probe.function), text_of(probe.name)};
+        complete(found.function, index, probe.probe_id);
+        return std::optional(std::move(found));
     }
 
     Result<void> provide(const dbk_ioc_provide& description) override {
@@ -203,6 +208,23 @@ private:
             result = ::ioctl(fd_.get(), request, argument);
         while (result != 0 && errno == EINTR);
         return result;
+    }
+
+    /// Appends what PROBE has cut off a function's name; a module that knows no more leaves it so.
+    void complete(std::string& function, uint32_t index, uint32_t probe_id) {
+        constexpr size_t kPartBytes = sizeof(dbk_ioc_function::part) - 1;
+        size_t got = function.size();
+        while (got == kPartBytes && function.size() < DBK_PROBE_FUNCTION_BYTES_MAX) {
+            dbk_ioc_function rest = {};
+            rest.index = index;
+            rest.probe_id = probe_id;
+            rest.at = static_cast<uint32_t>(function.size());
+            if (call(DBK_IOC_FUNCTION, &rest) != 0)
+                return;
+            std::string part = text_of(rest.part);
+            got = part.size();
+            function += part;
+        }
     }
 
     base::ScopedFd fd_;

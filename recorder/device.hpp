@@ -40,10 +40,13 @@ public:
     virtual Result<void> detach(uint16_t ring_id) = 0;
     /// Fires END; nothing is recorded after it.  Stopping what is stopped is fine.
     virtual Result<void> stop(uint16_t ring_id) = 0;
-    /// Returns the probe, in the order of ids; empty after the last.  Its names end in a NUL.
+    struct Probe {
+        uint32_t probe_id = 0;
+        std::string provider, module, function, name;
+    };
+    /// Returns the probe, in the order of ids; empty after the last.
     /// Index 0 publishes all functions first, unless only what exists is asked for.
-    virtual Result<std::optional<dbk_ioc_probe>> probe(uint32_t index,
-                                                       bool only_existing = false) = 0;
+    virtual Result<std::optional<Probe>> probe(uint32_t index, bool only_existing = false) = 0;
 
     /// Publishes the probes that exist only because a program names them.
     virtual Result<void> provide(const dbk_ioc_provide& description) = 0;

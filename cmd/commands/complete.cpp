@@ -53,8 +53,8 @@ std::string probes_text() {
         auto probe = (*device)->probe(index);
         if (!probe.ok() || !*probe)
             break;
-        text += base::strprintf("%s:%s:%s:%s\n", (*probe)->provider, (*probe)->module,
-                                (*probe)->function, (*probe)->name);
+        text += (*probe)->provider + ":" + (*probe)->module + ":" + (*probe)->function + ":" +
+                (*probe)->name + "\n";
     }
     return text;
 }

@@ -94,6 +94,15 @@ struct dbk_ioc_probe {
 	char name[64];
 };
 
+/* A part of a function's name; PROBE has its first 127 bytes. */
+struct dbk_ioc_function {
+	uint32_t index;	   /* in: as of PROBE */
+	uint32_t probe_id; /* in: what PROBE said; ESTALE: another has the index now */
+	uint32_t at;	   /* in: the byte of the name that the part begins with; after its end: "" */
+	uint32_t reserved; /* in: 0 */
+	char part[128];	   /* out: NUL-terminated; the name ends in it unless it has 127 bytes */
+};
+
 /* Publishes the probes that exist only when named; the names are parts of a description. */
 struct dbk_ioc_provide {
 	char provider[64]; /* in: NUL-terminated, as all four */
@@ -170,6 +179,12 @@ DBK_ABI_AT(struct dbk_ioc_holder, flags, 4);
 DBK_ABI_AT(struct dbk_ioc_holder, pid, 8);
 DBK_ABI_AT(struct dbk_ioc_holder, comm, 16);
 DBK_ABI_SIZE(struct dbk_ioc_probe, 328);
+DBK_ABI_SIZE(struct dbk_ioc_function, 144);
+DBK_ABI_AT(struct dbk_ioc_function, index, 0);
+DBK_ABI_AT(struct dbk_ioc_function, probe_id, 4);
+DBK_ABI_AT(struct dbk_ioc_function, at, 8);
+DBK_ABI_AT(struct dbk_ioc_function, reserved, 12);
+DBK_ABI_AT(struct dbk_ioc_function, part, 16);
 DBK_ABI_SIZE(struct dbk_ioc_provide, 320);
 DBK_ABI_SIZE(struct dbk_ioc_aggsnap, 24);
 DBK_ABI_SIZE(struct dbk_ioc_release, 16);
@@ -237,5 +252,6 @@ DBK_ABI_AT(struct dbk_ioc_release, sequence, 8);
 #define DBK_IOC_ENABLE_AS                                                                          \
 	_IOWR(0xDB, 13, struct dbk_ioc_enable_as) /* EEXIST: another ring has that name */
 #define DBK_IOC_HOLDER _IOWR(0xDB, 14, struct dbk_ioc_holder)
+#define DBK_IOC_FUNCTION _IOWR(0xDB, 15, struct dbk_ioc_function)
 
 #endif /* DBK_ABI_IOCTL_H */

@@ -82,8 +82,8 @@ public:
         return std::optional(snapshots[cpu]);
     }
 
-    base::Result<std::optional<dbk_ioc_probe>> probe(uint32_t, bool) override {
-        return std::optional<dbk_ioc_probe>();
+    base::Result<std::optional<Probe>> probe(uint32_t, bool) override {
+        return std::optional<Probe>();
     }
     base::Result<void> provide(const dbk_ioc_provide&) override { return {}; }
     base::Result<uint16_t> enable(base::ByteView, const std::string& name) override {

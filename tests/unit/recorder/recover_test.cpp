@@ -148,7 +148,7 @@ public:
     Result<std::optional<Bytes>> take_aggregations(uint16_t, uint32_t, uint32_t) override {
         return no();
     }
-    Result<std::optional<dbk_ioc_probe>> probe(uint32_t, bool) override { return no(); }
+    Result<std::optional<Probe>> probe(uint32_t, bool) override { return no(); }
     Result<void> provide(const dbk_ioc_provide&) override { return no(); }
     Result<uint16_t> enable(ByteView, const std::string&) override { return no(); }
     Result<void> release(uint16_t, uint32_t, uint64_t) override { return no(); }

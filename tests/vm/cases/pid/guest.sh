@@ -44,6 +44,7 @@ equal long-listed "$(dtrace -ln "pid\$target:long:$name:" -c long 2>/dev/null | 
 equal long "$(traced -x strsize=1k -n "pid\$target:long:*called_with*:entry { printf(\"%s %d;\", probefunc, arg0); }" -c long)" "$name 1;$name 2;$name 3;"
 holds long-compiles daybreak compile -n "pid*:/bin/long:$name:return { trace(arg1); @[probefunc, probename] = sum(arg1); }" -x bufpolicy=ring -x strsize=1k -o long.dof
 holds long-starts daybreak start --dof long.dof --name long
+equal long-listed-by-others "$(dtrace -ln "pid::*called_with*:return" | awk 'NR > 1 { print $(NF - 1) }')" "$name"
 holds long-runs long
 holds long-stops daybreak stop long -o long.dbrk
 equal long-reported "$(daybreak report long.dbrk | awk -v at="$name:return" '$3 == at { print $4 } NF == 3 && $2 == "return" { print $1, $2, $3 }' | tr '\n' ' ')" "1 2 3 $name return 6 "
