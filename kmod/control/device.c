@@ -186,8 +186,8 @@ static int all_publish(void)
 	int err, tables;
 
 	dbk_probe_add_begin(dbk.engine);
-	tables = dbk_provider_stable.provide(&everything);
-	err = dbk_provider_fbt.provide(&everything) ?: tables;
+	tables = dbk_provider_stable.provide(&dbk_provider_stable, &everything);
+	err = dbk_provider_fbt.provide(&dbk_provider_fbt, &everything) ?: tables;
 	dbk_probe_add_end(dbk.engine);
 	/* Without them the rest can still be listed. */
 	return err == -ENOENT ? 0 : err;

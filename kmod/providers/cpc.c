@@ -77,7 +77,7 @@ static struct perf_event *counter_open(struct cpc_probe *cpc, unsigned int cpu)
 	return perf_event_create_kernel_counter(&cpc->attributes, cpu, NULL, on_overflow, cpc);
 }
 
-static void cpc_disable(struct dbk_probe *probe)
+static void cpc_disable(const struct dbk_provider *self, struct dbk_probe *probe)
 {
 	struct cpc_probe *cpc = container_of(probe, struct cpc_probe, named.probe);
 	unsigned int cpu;
@@ -91,7 +91,7 @@ static void cpc_disable(struct dbk_probe *probe)
 }
 
 /* A counter cannot be opened while a CPU comes: that takes the lock that is held then. */
-static int cpc_enable(struct dbk_probe *probe)
+static int cpc_enable(const struct dbk_provider *self, struct dbk_probe *probe)
 {
 	struct cpc_probe *cpc = container_of(probe, struct cpc_probe, named.probe);
 	unsigned int cpu;
@@ -106,7 +106,7 @@ static int cpc_enable(struct dbk_probe *probe)
 		if (!IS_ERR(counter)) {
 			*per_cpu_ptr(cpc->counters, cpu) = counter;
 		} else if (cpu_online(cpu)) {
-			cpc_disable(probe);
+			cpc_disable(self, probe);
 			return PTR_ERR(counter);
 		}
 	}
@@ -146,7 +146,7 @@ static bool name_parse(const char *text, struct perf_event_attr *attributes)
 }
 
 /* A name that nothing here counts is left to match nothing. */
-static int cpc_provide(const struct dbk_probedesc *description)
+static int cpc_provide(const struct dbk_provider *self, const struct dbk_probedesc *description)
 {
 	struct perf_event *counter;
 	struct cpc_probe *cpc;

@@ -352,7 +352,7 @@ void fbt_hook(struct fbt_probe *fbt)
 	cond_resched();
 }
 
-static int fbt_enable(struct dbk_probe *probe)
+static int fbt_enable(const struct dbk_provider *self, struct dbk_probe *probe)
 {
 	fbt_hook(container_of(probe, struct fbt_probe, probe));
 	return 0;
@@ -369,7 +369,7 @@ void fbt_unhook(struct fbt_probe *fbt)
 	}
 }
 
-static void fbt_disable(struct dbk_probe *probe)
+static void fbt_disable(const struct dbk_provider *self, struct dbk_probe *probe)
 {
 	fbt_unhook(container_of(probe, struct fbt_probe, probe));
 }
@@ -401,9 +401,8 @@ static struct fbt_probe *pending_of(const struct module *only)
 	return entry;
 }
 
-static int fbt_settle(void)
+static int fbt_settle(const struct dbk_provider *self, const struct module *only)
 {
-	const struct module *only = dbk_settling_for();
 	struct fbt_probe *fbt;
 	struct fbt_set *set;
 
@@ -422,7 +421,7 @@ static int fbt_settle(void)
 	return 0;
 }
 
-static void fbt_book(void)
+static void fbt_book(const struct dbk_provider *self)
 {
 	struct fbt_set *set;
 
@@ -451,23 +450,17 @@ static int module_notify(struct notifier_block *block, unsigned long event, void
 /* The module's sites are known to ftrace before any notifier runs, and until all have run. */
 static struct notifier_block module_notifier = { .notifier_call = module_notify };
 
-static int fbt_watch(void)
+static int fbt_watch(const struct dbk_provider *self)
 {
 	return register_module_notifier(&module_notifier);
 }
 
-static void fbt_unwatch(void)
+static void fbt_unwatch(const struct dbk_provider *self)
 {
 	unregister_module_notifier(&module_notifier);
 }
 
-/* The table is built when a program names the provider. */
-static int fbt_init(void)
-{
-	return 0;
-}
-
-static void fbt_exit(void)
+static void fbt_exit(const struct dbk_provider *self)
 {
 	dbk_state_assert();
 	fbt_table_free();
@@ -476,7 +469,6 @@ static void fbt_exit(void)
 const struct dbk_provider dbk_provider_fbt = {
 	.name = "fbt",
 	.heavy_probes_max = HEAVY_SITES_MAX,
-	.init = fbt_init,
 	.exit = fbt_exit,
 	.provide = fbt_table_provide,
 	.enable = fbt_enable,

@@ -348,7 +348,7 @@ static int group_provide_kinds(struct fbt_group *group, const struct dbk_probede
 	return 0;
 }
 
-int fbt_table_provide(const struct dbk_probedesc *description)
+int fbt_table_provide(const struct dbk_provider *self, const struct dbk_probedesc *description)
 {
 	struct fbt_group *group;
 	int err;

@@ -236,10 +236,6 @@ void __daybreak_probe_unregister(struct module *owner, u32 handle)
 }
 EXPORT_SYMBOL_GPL(__daybreak_probe_unregister);
 
-static void module_comes(struct module *module)
-{
-}
-
 static void module_goes(struct module *module)
 {
 	foreign_remove(module, 0);
@@ -248,44 +244,33 @@ static void module_goes(struct module *module)
 static int module_notify(struct notifier_block *block, unsigned long event, void *module)
 {
 	if (event == MODULE_STATE_GOING && READ_ONCE(slots))
-		dbk_module_event(event, module, module_comes, module_goes);
+		dbk_module_event(event, module, NULL, module_goes);
 	return NOTIFY_OK;
 }
 
 static struct notifier_block module_notifier = { .notifier_call = module_notify };
 
-static int foreign_watch(void)
+static int foreign_watch(const struct dbk_provider *self)
 {
 	return register_module_notifier(&module_notifier);
 }
 
-static void foreign_unwatch(void)
+static void foreign_unwatch(const struct dbk_provider *self)
 {
 	unregister_module_notifier(&module_notifier);
 }
 
 /* No module that registered one is left: it would have kept this one. */
-static void foreign_exit(void)
+static void foreign_exit(const struct dbk_provider *self)
 {
 	foreign_remove(NULL, 0);
 	kvfree(slots);
 }
 
-/* To fire is the module's affair. */
-static int foreign_enable(struct dbk_probe *probe)
-{
-	return 0;
-}
-
-static void foreign_disable(struct dbk_probe *probe)
-{
-}
-
+/* Nothing is hooked: to fire is the module's affair. */
 const struct dbk_provider dbk_provider_foreign = {
 	.name = "*",
 	.exit = foreign_exit,
-	.enable = foreign_enable,
-	.disable = foreign_disable,
 	.watch = foreign_watch,
 	.unwatch = foreign_unwatch,
 };

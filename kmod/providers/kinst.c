@@ -128,7 +128,7 @@ static bool kernel_known(void)
 }
 
 /* Provider and function are named as they are; a glob would be most of the kernel's instructions. */
-static int kinst_provide(const struct dbk_probedesc *description)
+static int kinst_provide(const struct dbk_provider *self, const struct dbk_probedesc *description)
 {
 	unsigned long start, end, address;
 	int err = 0;
@@ -157,20 +157,20 @@ static int kinst_provide(const struct dbk_probedesc *description)
 	return err;
 }
 
-static int kinst_enable(struct dbk_probe *probe)
+static int kinst_enable(const struct dbk_provider *self, struct dbk_probe *probe)
 {
 	dbk_state_assert();
 	return enable_kprobe(&container_of(probe, struct kinst_probe, named.probe)->kprobe);
 }
 
-static void kinst_disable(struct dbk_probe *probe)
+static void kinst_disable(const struct dbk_provider *self, struct dbk_probe *probe)
 {
 	dbk_state_assert();
 	disable_kprobe(&container_of(probe, struct kinst_probe, named.probe)->kprobe);
 }
 
 /* A kprobe within another's handler does not fire. */
-static void kinst_book(void)
+static void kinst_book(const struct dbk_provider *self)
 {
 	struct kinst_probe *kinst;
 

@@ -136,7 +136,7 @@ static void unhook(struct pid_probe *pid)
 	}
 }
 
-static int pid_enable(struct dbk_probe *probe)
+static int pid_enable(const struct dbk_provider *self, struct dbk_probe *probe)
 {
 	struct pid_probe *pid = container_of(probe, struct pid_probe, probe);
 	struct pid_hook *hook;
@@ -155,7 +155,7 @@ static int pid_enable(struct dbk_probe *probe)
 	return err;
 }
 
-static void pid_disable(struct dbk_probe *probe)
+static void pid_disable(const struct dbk_provider *self, struct dbk_probe *probe)
 {
 	struct pid_probe *pid = container_of(probe, struct pid_probe, probe);
 
@@ -166,7 +166,7 @@ static void pid_disable(struct dbk_probe *probe)
 	mutex_unlock(&pid_mutex);
 }
 
-static int pid_settle(void)
+static int pid_settle(const struct dbk_provider *self, const struct module *module)
 {
 	dbk_state_assert();
 	if (unregistered)
@@ -175,13 +175,13 @@ static int pid_settle(void)
 	return 0;
 }
 
-static int pid_init(void)
+static int pid_init(const struct dbk_provider *self)
 {
 	return 0;
 }
 
 /* With the last ring its places went. */
-static void pid_exit(void)
+static void pid_exit(const struct dbk_provider *self)
 {
 	dbk_state_assert();
 	pid_files_exit();

@@ -119,7 +119,7 @@ static int on_cpu_offline(unsigned int cpu, struct hlist_node *node)
 	return 0;
 }
 
-static int profile_enable(struct dbk_probe *probe)
+static int profile_enable(const struct dbk_provider *self, struct dbk_probe *probe)
 {
 	struct profile_probe *profile = container_of(probe, struct profile_probe, named.probe);
 	int err;
@@ -138,7 +138,7 @@ static int profile_enable(struct dbk_probe *probe)
 	return err;
 }
 
-static void profile_disable(struct dbk_probe *probe)
+static void profile_disable(const struct dbk_provider *self, struct dbk_probe *probe)
 {
 	struct profile_probe *profile = container_of(probe, struct profile_probe, named.probe);
 
@@ -199,7 +199,7 @@ static u64 interval_parse(const char *text)
 }
 
 /* A name that is not an interval is left to match nothing, as any name that does not exist. */
-static int profile_provide(const struct dbk_probedesc *description)
+static int profile_provide(const struct dbk_provider *self, const struct dbk_probedesc *description)
 {
 	struct profile_probe *profile;
 	const char *name = description->name;
@@ -232,7 +232,7 @@ static int profile_provide(const struct dbk_probedesc *description)
 	return err;
 }
 
-static int profile_init(void)
+static int profile_init(const struct dbk_provider *self)
 {
 	int state;
 
@@ -244,7 +244,7 @@ static int profile_init(void)
 	return 0;
 }
 
-static void profile_exit(void)
+static void profile_exit(const struct dbk_provider *self)
 {
 	dbk_state_assert();
 	cpuhp_remove_multi_state(hotplug_state);

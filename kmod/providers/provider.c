@@ -29,7 +29,7 @@ void dbk_providers_init(void)
 	dbk_state_assert();
 	dbk_probe_add_begin(dbk.engine);
 	for (i = 0; i < ARRAY_SIZE(providers); i++) {
-		int err = providers[i]->init ? providers[i]->init() : 0;
+		int err = providers[i]->init ? providers[i]->init(providers[i]) : 0;
 
 		provider_works[i] = !err;
 		if (err)
@@ -61,7 +61,7 @@ void dbk_providers_exit(void)
 		if (providers[i]->named)
 			dbk_named_retire(providers[i]);
 		if (providers[i]->exit)
-			providers[i]->exit();
+			providers[i]->exit(providers[i]);
 	}
 }
 
@@ -72,7 +72,7 @@ void dbk_providers_book(void)
 	dbk_state_assert();
 	for (i = 0; i < ARRAY_SIZE(providers); i++)
 		if (provider_works[i] && providers[i]->book)
-			providers[i]->book();
+			providers[i]->book(providers[i]);
 }
 
 int dbk_providers_provide(const struct dbk_probedesc *description)
@@ -87,7 +87,7 @@ int dbk_providers_provide(const struct dbk_probedesc *description)
 		    (strcmp(providers[i]->name, "*") != 0 &&
 		     !dbk_glob_match(description->provider, providers[i]->name)))
 			continue;
-		err = providers[i]->provide(description);
+		err = providers[i]->provide(providers[i], description);
 		if (err)
 			return err;
 	}
@@ -218,7 +218,7 @@ int dbk_host_probe_enable(struct dbk_probe *probe)
 	const struct dbk_provider *provider = probe->host_data;
 
 	dbk_state_assert();
-	return provider ? provider->enable(probe) : 0;
+	return provider && provider->enable ? provider->enable(provider, probe) : 0;
 }
 
 void dbk_host_probe_disable(struct dbk_probe *probe)
@@ -226,23 +226,8 @@ void dbk_host_probe_disable(struct dbk_probe *probe)
 	const struct dbk_provider *provider = probe->host_data;
 
 	dbk_state_assert();
-	if (provider)
-		provider->disable(probe);
-}
-
-int dbk_host_probes_settle(void)
-{
-	int first = 0;
-	unsigned int i;
-
-	dbk_state_assert();
-	for (i = 0; i < ARRAY_SIZE(providers); i++) {
-		int err = provider_works[i] && providers[i]->settle ? providers[i]->settle() : 0;
-
-		if (err && !first)
-			first = err;
-	}
-	return first;
+	if (provider && provider->disable)
+		provider->disable(provider, probe);
 }
 
 /*
@@ -330,10 +315,21 @@ static void events_run(void)
 	}
 }
 
-const struct module *dbk_settling_for(void)
+int dbk_host_probes_settle(void)
 {
+	int first = 0;
+	unsigned int i;
+
 	dbk_state_assert();
-	return event_module;
+	for (i = 0; i < ARRAY_SIZE(providers); i++) {
+		int err = provider_works[i] && providers[i]->settle
+				  ? providers[i]->settle(providers[i], event_module)
+				  : 0;
+
+		if (err && !first)
+			first = err;
+	}
+	return first;
 }
 
 int dbk_host_pause(void)
@@ -381,7 +377,7 @@ void dbk_providers_watch(void)
 	for (i = 0; i < ARRAY_SIZE(providers); i++) {
 		if (!provider_works[i] || !providers[i]->watch)
 			continue;
-		provider_watches[i] = providers[i]->watch() == 0;
+		provider_watches[i] = providers[i]->watch(providers[i]) == 0;
 		if (!provider_watches[i])
 			pr_warn("provider %s will not see modules that are loaded later\n",
 				providers[i]->name);
@@ -394,5 +390,5 @@ void dbk_providers_unwatch(void)
 
 	for (i = 0; i < ARRAY_SIZE(providers); i++)
 		if (provider_watches[i])
-			providers[i]->unwatch();
+			providers[i]->unwatch(providers[i]);
 }

@@ -16,6 +16,7 @@
 #include "kmod/state.h"
 
 struct dbk_named_set;
+struct dbk_site_provider;
 
 struct dbk_provider {
 	const char *name; /* "*": its probes are of several providers */
@@ -23,29 +24,32 @@ struct dbk_provider {
 	 * work; 0: any number. */
 	u32 heavy_probes_max;
 
-	/* init() - publishes what exists; may be NULL.  Context: [S].  0 or a negative errno */
-	int (*init)(void);
-	/* exit() - takes everything out but what is @named; no probe is enabled any more; may be NULL.
-	 * Context: [S]. */
-	void (*exit)(void);
+	struct dbk_named_set *named; /* what provide() made and retires again (named.h); may be NULL */
+	const struct dbk_site_provider *sites; /* whose operations are those of site.h */
+
+	/* All that follows may be NULL: there is nothing to do. */
+
+	/* init() - publishes what exists.  Context: [S].  0 or a negative errno */
+	int (*init)(const struct dbk_provider *self);
+	/* exit() - takes everything out but what is @named; no probe is enabled any more.  Context: [S]. */
+	void (*exit)(const struct dbk_provider *self);
 
 	/* provide() - makes probes that exist only when named: profile-97, functions.  Context:
 	 * [S]. */
-	int (*provide)(const struct dbk_probedesc *description);
-	struct dbk_named_set *named; /* what it made so and retires again (named.h); may be NULL */
+	int (*provide)(const struct dbk_provider *self, const struct dbk_probedesc *description);
 
-	int (*enable)(struct dbk_probe *probe);	  /* [S] */
-	void (*disable)(struct dbk_probe *probe); /* [S] */
-	int (*settle)(void);			  /* [S]; see dbk_settling_for(); may be NULL */
+	int (*enable)(const struct dbk_provider *self, struct dbk_probe *probe);   /* [S] */
+	void (*disable)(const struct dbk_provider *self, struct dbk_probe *probe); /* [S] */
+	/* settle() - hooks and unhooks; for a module that comes or goes its own hooks alone, @module NULL:
+	 * for a program all.  Context: [S]. */
+	int (*settle)(const struct dbk_provider *self, const struct module *module);
 
-	/* book() - counts as drops what the kernel has missed of its probes.  Context: [S]; may be
-	 * NULL. */
-	void (*book)(void);
+	/* book() - counts as drops what the kernel has missed of its probes.  Context: [S]. */
+	void (*book)(const struct dbk_provider *self);
 
-	/* From now on modules bring and take probes; and no more.  Context: not [S]; may be NULL.
-	 */
-	int (*watch)(void);
-	void (*unwatch)(void);
+	/* From now on modules bring and take probes; and no more.  Context: not [S]. */
+	int (*watch)(const struct dbk_provider *self);
+	void (*unwatch)(const struct dbk_provider *self);
 };
 
 extern const struct dbk_provider dbk_provider_syscall;
@@ -80,10 +84,6 @@ void dbk_providers_unwatch(void);
  * Context: not [S]. */
 void dbk_module_event(unsigned long event, struct module *module,
 		      void (*coming)(struct module *module), void (*going)(struct module *module));
-
-/** dbk_settling_for() - the module whose hooks alone are to be settled now; NULL: all.
- * Context: [S]. */
-const struct module *dbk_settling_for(void);
 
 /**
  * dbk_settle_pause() - between two steps of a long settling

@@ -156,7 +156,7 @@ static void publish_each(struct tracepoint *tracepoint, void *data)
 		*first = err;
 }
 
-static int sdt_init(void)
+static int sdt_init(const struct dbk_provider *self)
 {
 	int err = 0;
 
@@ -165,7 +165,7 @@ static int sdt_init(void)
 	return err;
 }
 
-static int sdt_provide(const struct dbk_probedesc *description)
+static int sdt_provide(const struct dbk_provider *self, const struct dbk_probedesc *description)
 {
 	struct sdt_probe *sdt;
 
@@ -215,7 +215,7 @@ static void sdt_remove(const struct module *module, bool all)
 		kfree(sdt);
 }
 
-static void sdt_exit(void)
+static void sdt_exit(const struct dbk_provider *self)
 {
 	dbk_state_assert();
 	sdt_remove(NULL, true);
@@ -231,7 +231,7 @@ static void want(struct sdt_probe *sdt, bool wanted)
 		list_add_tail(&sdt->unsettled, &sdt_unsettled);
 }
 
-static int sdt_enable(struct dbk_probe *probe)
+static int sdt_enable(const struct dbk_provider *self, struct dbk_probe *probe)
 {
 	struct sdt_probe *sdt = container_of(probe, struct sdt_probe, probe);
 
@@ -240,7 +240,7 @@ static int sdt_enable(struct dbk_probe *probe)
 	return 0;
 }
 
-static void sdt_disable(struct dbk_probe *probe)
+static void sdt_disable(const struct dbk_provider *self, struct dbk_probe *probe)
 {
 	want(container_of(probe, struct sdt_probe, probe), false);
 }
@@ -276,9 +276,8 @@ static int settle_some(const struct module *only)
 	return err;
 }
 
-static int sdt_settle(void)
+static int sdt_settle(const struct dbk_provider *self, const struct module *only)
 {
-	const struct module *only = dbk_settling_for();
 	int err = 0;
 
 	dbk_state_assert();
@@ -318,13 +317,13 @@ static int module_notify(struct notifier_block *block, unsigned long event, void
 static struct notifier_block module_notifier = { .notifier_call = module_notify };
 
 /* Registering replays the modules that are there. */
-static int sdt_watch(void)
+static int sdt_watch(const struct dbk_provider *self)
 {
 	return register_tracepoint_module_notifier(&module_notifier);
 }
 
 /* Unregistering replays them as going: their probes are gone after it. */
-static void sdt_unwatch(void)
+static void sdt_unwatch(const struct dbk_provider *self)
 {
 	unregister_tracepoint_module_notifier(&module_notifier);
 }

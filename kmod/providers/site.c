@@ -42,8 +42,9 @@ static int publish(const struct dbk_site_provider *own, struct dbk_site_probe *a
 	return dbk_probe_add(dbk.engine, &at->probe);
 }
 
-int dbk_sites_init(const struct dbk_site_provider *own)
+int dbk_sites_init(const struct dbk_provider *self)
 {
+	const struct dbk_site_provider *own = self->sites;
 	u32 found = 0;
 	u32 i;
 
@@ -67,15 +68,16 @@ int dbk_sites_init(const struct dbk_site_provider *own)
 		int err = has_sites(own, at) ? publish(own, at) : 0;
 
 		if (err) {
-			dbk_sites_exit(own);
+			dbk_sites_exit(self);
 			return err;
 		}
 	}
 	return found != 0 ? 0 : -ENOENT;
 }
 
-void dbk_sites_exit(const struct dbk_site_provider *own)
+void dbk_sites_exit(const struct dbk_provider *self)
 {
+	const struct dbk_site_provider *own = self->sites;
 	struct dbk_retire retire;
 	u32 i;
 
@@ -167,8 +169,9 @@ static bool any_hooked(const struct dbk_site_provider *own, u32 mask)
 	return false;
 }
 
-int dbk_sites_enable(const struct dbk_site_provider *own, struct dbk_probe *probe)
+int dbk_sites_enable(const struct dbk_provider *self, struct dbk_probe *probe)
 {
+	const struct dbk_site_provider *own = self->sites;
 	u32 wanted = sites_of(container_of(probe, struct dbk_site_probe, probe));
 	u32 i;
 
@@ -193,8 +196,9 @@ int dbk_sites_enable(const struct dbk_site_provider *own, struct dbk_probe *prob
 	return 0;
 }
 
-void dbk_sites_disable(const struct dbk_site_provider *own, struct dbk_probe *probe)
+void dbk_sites_disable(const struct dbk_provider *self, struct dbk_probe *probe)
 {
+	const struct dbk_site_provider *own = self->sites;
 	u32 wanted = sites_of(container_of(probe, struct dbk_site_probe, probe));
 	u32 i;
 
@@ -203,23 +207,25 @@ void dbk_sites_disable(const struct dbk_site_provider *own, struct dbk_probe *pr
 		own->sites[i].enabled -= !!(wanted & BIT(i));
 }
 
-void dbk_sites_settle(const struct dbk_site_provider *own)
+int dbk_sites_settle(const struct dbk_provider *self, const struct module *module)
 {
 	u32 i;
 
 	dbk_state_assert();
-	for (i = 0; i < own->site_count; i++) {
-		struct dbk_site *site = &own->sites[i];
+	for (i = 0; i < self->sites->site_count; i++) {
+		struct dbk_site *site = &self->sites->sites[i];
 
 		if (!site->hooked || site->enabled != 0)
 			continue;
 		unhook(site);
 		site->hooked = false;
 	}
+	return 0;
 }
 
-void dbk_sites_book(const struct dbk_site_provider *own)
+void dbk_sites_book(const struct dbk_provider *self)
 {
+	const struct dbk_site_provider *own = self->sites;
 	u32 i;
 
 	dbk_state_assert();

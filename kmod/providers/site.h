@@ -5,7 +5,7 @@
  * A site is one tracepoint with a callback of the provider's, which looks at
  * what happened and fires those of its probes that it means; or one function,
  * with two callbacks.  A site is hooked while a probe that needs it is enabled.  A provider of this kind is two tables,
- * sites and probes; the functions here are what struct dbk_provider asks for.
+ * sites and probes; the functions here are its operations.
  */
 #ifndef DBK_KMOD_SITE_H
 #define DBK_KMOD_SITE_H
@@ -60,21 +60,13 @@ struct dbk_site_provider {
 	u16 reset_sites;     /* mask */
 };
 
-/** dbk_sites_init() - publishes the probes whose sites are all there.  Context: [S]. */
-int dbk_sites_init(const struct dbk_site_provider *own);
-
-/** dbk_sites_exit() - takes them out.  Context: [S]. */
-void dbk_sites_exit(const struct dbk_site_provider *own);
-
-/** dbk_sites_enable() and _disable() - of struct dbk_provider.  Context: [S]. */
-int dbk_sites_enable(const struct dbk_site_provider *own, struct dbk_probe *probe);
-void dbk_sites_disable(const struct dbk_site_provider *own, struct dbk_probe *probe);
-
-/** dbk_sites_settle() - unhooks the sites that no probe needs.  Context: [S]. */
-void dbk_sites_settle(const struct dbk_site_provider *own);
-
-/** dbk_sites_book() - of struct dbk_provider.  Context: [S]. */
-void dbk_sites_book(const struct dbk_site_provider *own);
+/* The operations of a provider with `sites`. */
+int dbk_sites_init(const struct dbk_provider *self);
+void dbk_sites_exit(const struct dbk_provider *self);
+int dbk_sites_enable(const struct dbk_provider *self, struct dbk_probe *probe);
+void dbk_sites_disable(const struct dbk_provider *self, struct dbk_probe *probe);
+int dbk_sites_settle(const struct dbk_provider *self, const struct module *module);
+void dbk_sites_book(const struct dbk_provider *self);
 
 /** dbk_site_fire_at() - from a function.  Probe context */
 static __probe_ctx_inline void dbk_site_fire_at(struct dbk_site_probe *at, const u64 *args,
@@ -93,39 +85,15 @@ static __probe_ctx_inline void dbk_site_fire(struct dbk_site *site, struct dbk_s
 
 /* The struct dbk_provider of @own, which is one of these. */
 #define DBK_SITE_PROVIDER(own, text)                                                               \
-	static int own##_init(void)                                                                \
-	{                                                                                          \
-		return dbk_sites_init(&own);                                                       \
-	}                                                                                          \
-	static void own##_exit(void)                                                               \
-	{                                                                                          \
-		dbk_sites_exit(&own);                                                              \
-	}                                                                                          \
-	static int own##_enable(struct dbk_probe *probe)                                           \
-	{                                                                                          \
-		return dbk_sites_enable(&own, probe);                                              \
-	}                                                                                          \
-	static void own##_disable(struct dbk_probe *probe)                                         \
-	{                                                                                          \
-		dbk_sites_disable(&own, probe);                                                    \
-	}                                                                                          \
-	static int own##_settle(void)                                                              \
-	{                                                                                          \
-		dbk_sites_settle(&own);                                                            \
-		return 0;                                                                          \
-	}                                                                                          \
-	static void own##_book(void)                                                               \
-	{                                                                                          \
-		dbk_sites_book(&own);                                                              \
-	}                                                                                          \
 	const struct dbk_provider dbk_provider_##own = {                                           \
 		.name = text,                                                                      \
-		.init = own##_init,                                                                \
-		.exit = own##_exit,                                                                \
-		.enable = own##_enable,                                                            \
-		.disable = own##_disable,                                                          \
-		.settle = own##_settle,                                                            \
-		.book = own##_book,                                                                \
+		.sites = &own,                                                                     \
+		.init = dbk_sites_init,                                                            \
+		.exit = dbk_sites_exit,                                                            \
+		.enable = dbk_sites_enable,                                                        \
+		.disable = dbk_sites_disable,                                                      \
+		.settle = dbk_sites_settle,                                                        \
+		.book = dbk_sites_book,                                                            \
 	}
 
 #endif /* DBK_KMOD_SITE_H */

@@ -248,7 +248,7 @@ bool stable_has_provider(const char *name)
 	return false;
 }
 
-static int stable_provide(const struct dbk_probedesc *description)
+static int stable_provide(const struct dbk_provider *self, const struct dbk_probedesc *description)
 {
 	int err;
 	u32 i;
@@ -263,7 +263,7 @@ static int stable_provide(const struct dbk_probedesc *description)
 	return err;
 }
 
-static int stable_init(void)
+static int stable_init(const struct dbk_provider *self)
 {
 	return 0;
 }
@@ -273,7 +273,7 @@ static bool is_published(const struct stable_place *place)
 	return place->firing.probe == &place->probe && place->probe.id != 0;
 }
 
-static void stable_exit(void)
+static void stable_exit(const struct dbk_provider *self)
 {
 	struct stable_place *place, *next;
 	struct dbk_retire retire;
@@ -290,7 +290,7 @@ static void stable_exit(void)
 	kvfree(candidate_texts);
 }
 
-static void stable_disable(struct dbk_probe *probe)
+static void stable_disable(const struct dbk_provider *self, struct dbk_probe *probe)
 {
 	struct stable_place *place;
 
@@ -316,7 +316,7 @@ static int tracepoint_hook(struct stable_place *place)
 	return err;
 }
 
-static int stable_enable(struct dbk_probe *probe)
+static int stable_enable(const struct dbk_provider *self, struct dbk_probe *probe)
 {
 	struct stable_place *place;
 
@@ -330,7 +330,7 @@ static int stable_enable(struct dbk_probe *probe)
 		else
 			fbt_hook(&place->fbt);
 		if (err) {
-			stable_disable(probe);
+			stable_disable(self, probe);
 			return err;
 		}
 	}
@@ -338,7 +338,7 @@ static int stable_enable(struct dbk_probe *probe)
 }
 
 /* Functions are settled with those of provider fbt. */
-static int stable_settle(void)
+static int stable_settle(const struct dbk_provider *self, const struct module *module)
 {
 	struct stable_place *place;
 

@@ -130,7 +130,7 @@ static int syscall_publish(const struct name *name)
 	return err ?: probe_publish(&syscall->exit, name->text, "return");
 }
 
-static void provider_exit(void)
+static void provider_exit(const struct dbk_provider *self)
 {
 	struct dbk_retire retire;
 	u32 i;
@@ -174,7 +174,7 @@ static int names_publish(void)
 	return 0;
 }
 
-static int provider_init(void)
+static int provider_init(const struct dbk_provider *self)
 {
 	int err;
 
@@ -192,7 +192,7 @@ static int provider_init(void)
 		return -ENOMEM;
 	err = names_publish();
 	if (err)
-		provider_exit();
+		provider_exit(self);
 	return err;
 }
 
@@ -201,7 +201,7 @@ static struct side *side_of(const struct dbk_probe *probe)
 	return probe->name[0] == 'e' ? &entries : &exits;
 }
 
-static int provider_enable(struct dbk_probe *probe)
+static int provider_enable(const struct dbk_provider *self, struct dbk_probe *probe)
 {
 	struct side *side = side_of(probe);
 
@@ -217,7 +217,7 @@ static int provider_enable(struct dbk_probe *probe)
 	return 0;
 }
 
-static void provider_disable(struct dbk_probe *probe)
+static void provider_disable(const struct dbk_provider *self, struct dbk_probe *probe)
 {
 	dbk_state_assert();
 	side_of(probe)->enabled--;
@@ -232,7 +232,7 @@ static void side_settle(struct side *side)
 	side->hooked = false;
 }
 
-static int provider_settle(void)
+static int provider_settle(const struct dbk_provider *self, const struct module *module)
 {
 	side_settle(&entries);
 	side_settle(&exits);
