@@ -13,6 +13,10 @@
 #include "cmd/terminal.hpp"
 #include "cmd/user_symbols.hpp"
 
+#include <algorithm>
+#include <functional>
+#include <list>
+
 namespace daybreak::cmd {
 
 namespace {
@@ -74,32 +78,61 @@ base::Result<void> AskedRecording::apply(const WindowOptions& window) {
 
 base::Result<ProgramAnswer> AskedRecording::ask(const ProgramArguments& program,
                                                 const AskOptions& options) const {
+    std::vector<size_t> rings = described_rings();
+    auto whole = ask_rings(rings, program, options);
+    if (whole.ok() || whole.error().code() != base::ErrorCode::invalid)
+        return whole;
+    if (options.newest_ring_first)
+        std::ranges::stable_sort(rings, std::ranges::greater(), [this](size_t ring) {
+            return analyze::span_of(trace_->recording.rings[ring]).last_mono_ns;
+        });
     std::optional<base::Error> wrong;
-    for (size_t ring : described_rings()) {
-        auto answer = ask_ring(ring, program, options);
+    for (size_t ring : rings) {
+        auto answer = ask_rings({ring}, program, options);
+        if (answer.ok() && rings.size() > 1)
+            answer->notes.push_back(
+                "asked of ring " + trace_->recording.rings[ring].info.name +
+                " alone, as all rings together cannot be: " + whole.error().message());
         if (answer.ok() || answer.error().code() != base::ErrorCode::invalid)
             return answer;
         if (!wrong)
             wrong = in_words_of_recordings(answer.error());
     }
-    if (wrong)
-        return *wrong;
-    return base::errorf(base::ErrorCode::not_found,
-                        "the recording does not describe its records: nothing can be replayed");
+    return *wrong;
 }
 
-base::Result<ProgramAnswer> AskedRecording::ask_ring(size_t index, const ProgramArguments& program,
-                                                     const AskOptions& options,
-                                                     bool is_stored) const {
-    const formats::RingRecording& ring = trace_->recording.rings[index];
-    analyze::RingProgram recorded(ring);
+/// A ring with what its records hold.
+struct AskedRecording::Ring {
+    analyze::RingProgram program;
+    analyze::CaptureTable table;
+
+    Ring(const formats::RingRecording& ring, analyze::CaptureSlots& slots)
+        : program(ring), table(ring, program, slots) {}
+};
+
+base::Result<ProgramAnswer> AskedRecording::ask_rings(const std::vector<size_t>& indexes,
+                                                      const ProgramArguments& program,
+                                                      const AskOptions& options,
+                                                      bool is_stored) const {
+    if (indexes.empty())
+        return base::errorf(base::ErrorCode::not_found,
+                            "the recording does not describe its records: nothing can be replayed");
     analyze::CaptureSlots slots;
-    analyze::CaptureTable table(ring, recorded, slots);
-    table.finish();
-    const analyze::ReplayedRecording replayed{
-        &trace_->recording, index, &table,           window_, vmname_of(*trace_),
-        bootid_of(*trace_), 0,     recorded.target()};
-    analyze::ReplayedProbes probes(std::span(&replayed, 1));
+    std::list<Ring> rings;
+    std::vector<analyze::ReplayedRecording> replayed;
+    std::vector<const analyze::CaptureTable*> tables;
+    uint64_t all = 0;
+    for (size_t index : indexes) {
+        const formats::RingRecording& ring = trace_->recording.rings[index];
+        const Ring& one = rings.emplace_back(ring, slots);
+        replayed.push_back({&trace_->recording, index, &one.table, window_, vmname_of(*trace_),
+                            bootid_of(*trace_), 0, one.program.target()});
+        tables.push_back(&one.table);
+        all += ring.completeness().present;
+    }
+    for (Ring& ring : rings)
+        ring.table.finish();
+    analyze::ReplayedProbes probes(replayed);
     RecordedTable state(probes);
     if (options.pairs_entries)
         state.pair_entries();
@@ -107,12 +140,13 @@ base::Result<ProgramAnswer> AskedRecording::ask_ring(size_t index, const Program
         return !state.matches(description).empty();
     };
     KnownProbes known{exists, {}, {}, &state};
-    know_target(known, std::span(&replayed, 1));
+    know_target(known, replayed);
     DBK_TRY(CompiledProgram compiled, compile_asked(program, known, options.where_possible));
+    DBK_TRY_VOID(check_recorded_once(compiled.program, state, replayed));
     DBK_TRY_VOID(check_destructive(compiled.program));
     std::vector<formats::DofOption> given;
     if (is_stored) // those of its command line, too
-        given = recorded.options();
+        given = rings.front().program.options();
     DBK_TRY(base::Bytes dof, replayed_dof(compiled, given));
 
     analyze::ReportOptions report_options;
@@ -126,7 +160,6 @@ base::Result<ProgramAnswer> AskedRecording::ask_ring(size_t index, const Program
     how.release = compiled.release;
     how.destructive = true; // the machine is the replay's
     how.interrupted = is_interrupted;
-    const uint64_t all = ring.completeness().present;
     if (options.progress)
         how.progress = [&](uint64_t records) { options.progress(records, all); };
     analyze::Replay replay(probes, how);
@@ -142,8 +175,7 @@ base::Result<ProgramAnswer> AskedRecording::ask_ring(size_t index, const Program
                                " when it was replayed: the answer is of the rest");
     if (replay.has_timers_ended())
         answer.notes.push_back("timers fired no more: the recording is too long for them");
-    const analyze::CaptureTable* const asked[] = {&table};
-    if (std::string note = note_of_predicates(compiled.program, asked); !note.empty())
+    if (std::string note = note_of_predicates(compiled.program, tables); !note.empty())
         answer.notes.push_back(note);
     if (!state.partial().empty())
         answer.notes.push_back("recorded at some firings only, and clauses run for these: " +
@@ -164,7 +196,7 @@ base::Result<ProgramAnswer> AskedRecording::ask_stored(const AskOptions& options
         ProgramArguments program;
         const formats::RingRecording& ring = trace_->recording.rings[index];
         DBK_TRY(program.source, stored_source(analyze::RingProgram(ring)));
-        auto answer = ask_ring(index, program, options, true);
+        auto answer = ask_rings({index}, program, options, true);
         if (!answer.ok())
             return in_words_of_recordings(answer.error());
         all.text += answer->text;

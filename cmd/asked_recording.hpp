@@ -28,7 +28,9 @@ struct ProgramAnswer {
 struct AskOptions {
     bool totals = false;         ///< clear() and trunc() do nothing: all that was aggregated
     bool where_possible = false; ///< clauses that ask what was not recorded are left out
-    bool pairs_entries = false;  ///< entries without recorded returns are left out, and said
+    /// Where not all rings together can be asked, the one that recorded last is, not the first.
+    bool newest_ring_first = false;
+    bool pairs_entries = false; ///< entries without recorded returns are left out, and said
     std::function<void(uint64_t records, uint64_t all)> progress; ///< may be empty
     /// Gets what is printed and said, instead of the answer; null: the answer has it.
     analyze::Sink* sink = nullptr;
@@ -43,7 +45,8 @@ public:
     /// Only a part of it is asked.  Errors: as apply_window_options().
     base::Result<void> apply(const WindowOptions& window);
 
-    /// Replays a program over the first ring that has all it asks for.
+    /// Replays a program over all rings as one recording, else over the first that has all it asks
+    /// for, which is noted.
     /// Errors: invalid, what is wrong or was not recorded; not_found, no ring describes its
     /// records.
     base::Result<ProgramAnswer> ask(const ProgramArguments& program,
@@ -67,9 +70,11 @@ public:
 
 private:
     AskedRecording() = default;
-    /// Of one ring; a program that it has the text of has its options, too.
-    base::Result<ProgramAnswer> ask_ring(size_t ring, const ProgramArguments& program,
-                                         const AskOptions& options, bool is_stored = false) const;
+    struct Ring;
+    /// Of some rings, as one recording; a program that a ring has the text of has its options, too.
+    base::Result<ProgramAnswer> ask_rings(const std::vector<size_t>& rings,
+                                          const ProgramArguments& program,
+                                          const AskOptions& options, bool is_stored = false) const;
 
     std::unique_ptr<formats::Trace> trace_; // where it is: what is in it is referred to
     analyze::TimeWindow window_;

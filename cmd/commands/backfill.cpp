@@ -25,8 +25,8 @@ namespace {
 using base::Result;
 using Kind = StartEvent::Kind;
 
-/// Above the numbers that the module gives its rings.  All programs begin at the same time, so that
-/// only the number tells the rings of two apart.
+/// Above the numbers that the module gives its rings.  All programs begin at the same time: only by
+/// the number are the rings of two not the same.
 constexpr uint16_t kFirstRingId = 0xf000;
 constexpr const char* kStandardName = "before";
 /// Where an event's text, and the phase, lie for the program.

@@ -165,6 +165,7 @@ int postmortem(const PostmortemArguments& arguments) {
     options.totals = true;
     options.where_possible = true;
     options.pairs_entries = true;
+    options.newest_ring_first = true;
     found.results = ask_all(recording, found.questions, options);
     const std::string interrupted = leave_unasked_out(found.questions, found.results);
     if (arguments.json)
