@@ -224,6 +224,8 @@ TEST_CASE("chains of loads are recognised", "[engine][chain]") {
     CHECK(kind({arg0, load(DIF_OP_LDX, 1, 2), setx(0, 1), ret(1)}) == DBK_EXPR_DIF);
     CHECK(kind({arg0, load(DIF_OP_LDX, 1, 2), load(DIF_OP_LDX, 2, 3), ret(2)}) == DBK_EXPR_DIF);
     CHECK(kind({arg0, load(DIF_OP_LDX, 1, 2), load(DIF_OP_LDUB, 1, 1), op3(DIF_OP_ADD, 1, 2, 1), ret(1)}) == DBK_EXPR_DIF);
+    CHECK(kind({arg0, load(DIF_OP_LDX, 1, 2), load(DIF_OP_LDUB, 1, 1), ret(1)}) == DBK_EXPR_DIF);
+    CHECK(kind({arg0, first, load(DIF_OP_LDX, 1, 2), load(DIF_OP_LDUB, 1, 1), ret(1)}) == DBK_EXPR_DIF);
     CHECK(kind({arg0, ldgs(DIF_VAR_ARG0 + 1, 2), op3(DIF_OP_ADD, 1, 2, 1), last, ret(1)}) == DBK_EXPR_DIF);
     CHECK(kind({arg0, setx(0, 2), op3(DIF_OP_OR, 1, 2, 1), last, ret(1)}) == DBK_EXPR_DIF);
     CHECK(kind({arg0, last, op3(DIF_OP_ADD, 1, 1, 1), ret(1)}) == DBK_EXPR_DIF);
