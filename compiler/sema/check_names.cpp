@@ -107,7 +107,11 @@ TypedPtr ExprChecker::check_variable(const Expr& expression, const Identifier& n
                               IdentifierKind::scalar);
         if (variable->builtin && variable->id == kReplayVariable)
             return error(Tag::D_IDENT_UNDEF, expression.span,
-                         "%s is known in a replay only, which may be of several machines and boots",
+                         context_.recorded
+                             ? "%s is what each recording has: no constant, and known "
+                               "in clauses only"
+                             : "%s is known in a replay only, which may be of "
+                               "several machines and boots",
                          variable->name.c_str());
         auto node = std::make_shared<TypedExpr>();
         node->op = TypedOp::variable;
