@@ -62,6 +62,11 @@ bool is_own_memory(const TypeTable& types, const TypedExpr& address) {
     }
 }
 
+bool is_time(const Expr& expression) {
+    const auto* name = expression.get_if<Identifier>();
+    return name && (name->name == "timestamp" || name->name == "walltimestamp");
+}
+
 /// The engine itself fires ERROR, of the replay's own faults.
 bool is_argument_of_error(const ProbeDescription& probe, std::string_view name) {
     return probe.provider == "dtrace" && probe.name == "ERROR" && name.starts_with("arg");
@@ -164,7 +169,11 @@ TypedPtr ExprChecker::recorded_value(const Expr& expression) {
         return nullptr;
     const std::string text = expression_text(expression);
     auto found = context_.recorded->find(*context_.probe, text);
-    if (!found || (found->is_conditional && is_made_of_known(expression)))
+    if (!found)
+        return nullptr;
+    // A time that was read is not quite the record's.
+    bool is_better = found->is_always || (!found->is_conditional && is_time(expression));
+    if (!is_better && is_made_of_known(expression))
         return nullptr;
     context_.recorded->use(*context_.probe, text);
     TypeId type = types_.find(found->type);
