@@ -77,8 +77,6 @@ struct MergeOptions {
     /// CPUs that are not among them begin at their first record.
     MergeStarts starts;
     MergeOrder order = MergeOrder::arrival;
-    /// Only the ring of this index; empty: all.
-    std::optional<size_t> ring;
     /// Records that arrived after it are left for the next merge; empty: there are none.
     std::optional<uint64_t> horizon_mono_ns;
     /// Must outlive the merge; null: none.
@@ -93,6 +91,8 @@ struct MergeOptions {
     using IsWanted =
         std::function<bool(const formats::RingRecording&, uint64_t min_ticks, uint64_t max_ticks)>;
     IsWanted is_wanted;
+    /// Only the ring of this index; empty: all.
+    std::optional<size_t> ring;
 };
 
 class RecordMerge {

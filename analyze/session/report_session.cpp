@@ -121,7 +121,10 @@ bool ReportSession::feed(const formats::Recording& recording, std::vector<Drop> 
     order_ = order();
     drops_ = std::move(drops);
     next_drop_ = 0;
-    MergeOptions merge_options{starts(recording), order_, horizon_mono_ns};
+    MergeOptions merge_options;
+    merge_options.starts = starts(recording);
+    merge_options.order = order_;
+    merge_options.horizon_mono_ns = horizon_mono_ns;
     const YieldedEcbs yielded = yielded_ecbs();
     if (!yielded.empty())
         merge_options.yielded = &yielded;

@@ -96,6 +96,13 @@ TEST_CASE("records of one instant come by ring, then by CPU", "[analyze][merge]"
         got.emplace_back(record.record.ticks, record.ring, record.cpu);
     CHECK(got.size() == 18);
     CHECK(std::is_sorted(got.begin(), got.end()));
+    MergeOptions options;
+    options.ring = 1;
+    RecordMerge alone(recording, options);
+    size_t records = 0;
+    for (; alone.next(record); records++)
+        CHECK(record.ring == 1);
+    CHECK(records == 9);
 }
 
 TEST_CASE("rings whose clocks tick differently are merged by time", "[analyze][merge]") {
@@ -195,7 +202,11 @@ TEST_CASE("a merge goes on where the one before ended at its horizon", "[analyze
               std::optional(clock_ns(3000)), std::optional(uint64_t{0}),
               std::optional(clock_ns(4999)), std::optional<uint64_t>(),
               std::optional<uint64_t>()}) {
-            RecordMerge merge(recording, {starts, order, horizon});
+            MergeOptions options;
+            options.starts = starts;
+            options.order = order;
+            options.horizon_mono_ns = horizon;
+            RecordMerge merge(recording, options);
             MergedRecord record;
             size_t before = got.size();
             while (merge.next(record))
