@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cinttypes>
 #include <cstring>
+#include <optional>
 #include <set>
 #include <tuple>
 
@@ -209,9 +210,9 @@ public:
                 return errorf(ErrorCode::limit, "%s: its parts are in too many pieces",
                               where_.c_str());
             if (!active_.empty())
-                DBK_TRY_VOID(stretch(bounds[i], bounds[i + 1] - 1,
-                                     next < pieces_.size() ? pieces_[next].run.from_ns
-                                                           : UINT64_MAX));
+                DBK_TRY_VOID(
+                    stretch(bounds[i], bounds[i + 1] - 1,
+                            next < pieces_.size() ? pieces_[next].run.from_ns : UINT64_MAX));
         }
         tail();
         return {};
@@ -313,6 +314,28 @@ private:
     uint64_t seen_records_ = 0; // before what comes next; UINT64_MAX: not known
 };
 
+/// Rings of a boot, by when their records begin: each is compared with the one that ended last.
+void CoverageMerge::find_rings_of_one_time(std::vector<std::string>& losses) const {
+    std::vector<std::tuple<uint64_t, uint64_t, uint16_t>> rings; // boot, from, ring
+    for (const auto& [key, boot] : boots_)
+        rings.emplace_back(key.first, boot.from_ns, key.second);
+    std::ranges::sort(rings);
+    uint64_t before_id = 0, before_to_ns = 0;
+    std::optional<uint16_t> before;
+    for (const auto& [id, from_ns, ring] : rings) {
+        const Boot& boot = boots_.at({id, ring});
+        if (before && before_id == id && from_ns <= before_to_ns)
+            losses.push_back(boot_text(boot.host, id) +
+                             strprintf(": parts of rings %u and %u, recorded at one time: "
+                                       "what both have of a probe counts twice",
+                                       unsigned{std::min(*before, ring)},
+                                       unsigned{std::max(*before, ring)}));
+        if (before && before_id == id && boot.to_ns <= before_to_ns)
+            continue;
+        before_id = id, before = ring, before_to_ns = boot.to_ns;
+    }
+}
+
 Result<CoverageReport> CoverageMerge::finish() const {
     CoverageReport report;
     report.parts = parts_.size();
@@ -321,18 +344,9 @@ Result<CoverageReport> CoverageMerge::finish() const {
     report.boots = boots_.size();
     std::vector<std::string> holes, losses, notes;
     uint64_t work = 0;
-    const std::pair<const std::pair<uint64_t, uint16_t>, Boot>* before = nullptr;
-    for (const auto& one : boots_) {
-        const auto& [key, boot] = one;
+    find_rings_of_one_time(losses);
+    for (const auto& [key, boot] : boots_) {
         std::string name = boot_text(boot.host, key.first);
-        if (before && before->first.first == key.first &&
-            std::max(before->second.from_ns, boot.from_ns) <=
-                std::min(before->second.to_ns, boot.to_ns))
-            losses.push_back(name + strprintf(": parts of rings %u and %u, recorded at one time: "
-                                              "what both have of a probe counts twice",
-                                              unsigned{before->first.second},
-                                              unsigned{key.second}));
-        before = &one;
         uint64_t drops = 0, faults = 0;
         for (const auto& [cpu_index, cpu] : boot.cpus) {
             std::string where = name + strprintf(", cpu %u", unsigned{cpu_index});

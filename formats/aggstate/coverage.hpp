@@ -63,6 +63,7 @@ private:
         bool keeps_thread_state = false;
         std::map<uint16_t, Cpu> cpus;
     };
+    void find_rings_of_one_time(std::vector<std::string>& losses) const;
     class Sweep;
     static std::string part_text(const Parts::value_type& part);
 
