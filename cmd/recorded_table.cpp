@@ -181,7 +181,7 @@ void RecordedTable::use(const compiler::ProbeDescription& probe,
     const analyze::CapturedValue* value = captured_at(probe, expression);
     if (probe.provider == "dtrace" && (value || find_own(expression)))
         of_ends_.insert(expression);
-    else if (value && value->is_conditional)
+    else if (value && value->is_conditional && !find_time(expression))
         partial_.insert(expression + " at " + name_of(probe));
 }
 

@@ -34,7 +34,7 @@ struct CapturedValue {
     std::string type;
     CapturedKind kind = CapturedKind::integer;
     bool is_always = true; ///< every firing that is replayed has it
-    /// Clauses with a predicate have it, and other firings are replayed too.
+    /// Only clauses with a predicate, or that speculate, have it; other firings are replayed too.
     bool is_conditional = false;
 };
 

@@ -62,9 +62,8 @@ bool is_own_memory(const TypeTable& types, const TypedExpr& address) {
     }
 }
 
-bool is_time(const Expr& expression) {
-    const auto* name = expression.get_if<Identifier>();
-    return name && (name->name == "timestamp" || name->name == "walltimestamp");
+bool is_time(std::string_view name) {
+    return name == "timestamp" || name == "walltimestamp";
 }
 
 /// The engine itself fires ERROR, of the replay's own faults.
@@ -126,7 +125,8 @@ void ExprChecker::find_owner(const Identifier& name, Owners& owners) const {
         owners.machine |= definition->is_library; // curpsinfo is the machine's
         owners.program |= !definition->is_library;
     } else if (const Variable* variable = symbols_.find(VariableStorage::global, name.name)) {
-        owners.program |= !variable->builtin;
+        // A number of the recorded clause is none of the new one.
+        owners.program |= !variable->builtin || variable->name == "epid" || variable->name == "id";
         // What a probe is called is known everywhere.
         owners.machine |= variable->builtin && !variable->name.starts_with("probe");
     } else {
@@ -134,27 +134,30 @@ void ExprChecker::find_owner(const Identifier& name, Owners& owners) const {
     }
 }
 
-/// Whether each firing that is replayed has it.
-bool ExprChecker::is_known_always(const Expr& expression) const {
+/// Whether each firing has it, as far as no clause faulted and no record was dropped; `exact`: with
+/// the times that its clauses read, which the record's are not quite.
+bool ExprChecker::is_known_always(const Expr& expression, bool exact) const {
     auto found = context_.recorded->find(*context_.probe, expression_text(expression));
-    return (found && !found->is_conditional) || is_made_of_known(expression);
+    return (found && !found->is_conditional) || is_made_of_known(expression, exact);
 }
 
 /// The same of what an expression is made of.
-bool ExprChecker::is_made_of_known(const Expr& expression) const {
+bool ExprChecker::is_made_of_known(const Expr& expression, bool exact) const {
     if (const auto* name = expression.get_if<Identifier>())
-        return name->scope == VariableScope::global && is_among(kAlwaysKnown, name->name);
+        return name->scope == VariableScope::global && is_among(kAlwaysKnown, name->name) &&
+               !(exact && is_time(name->name));
     if (const auto* member = expression.get_if<Member>())
         return is_of_replayed_cpu(*member) && is_among(kKnownOfCpu, member->member);
     if (const auto* unary = expression.get_if<Unary>())
-        return unary->op != UnaryOp::dereference && is_known_always(*unary->operand);
+        return unary->op != UnaryOp::dereference && is_known_always(*unary->operand, exact);
     if (const auto* binary = expression.get_if<Binary>())
-        return is_known_always(*binary->left) && is_known_always(*binary->right);
+        return is_known_always(*binary->left, exact) && is_known_always(*binary->right, exact);
     if (const auto* conditional = expression.get_if<Conditional>())
-        return is_known_always(*conditional->condition) && is_known_always(*conditional->if_true) &&
-               is_known_always(*conditional->if_false);
+        return is_known_always(*conditional->condition, exact) &&
+               is_known_always(*conditional->if_true, exact) &&
+               is_known_always(*conditional->if_false, exact);
     if (const auto* cast = expression.get_if<Cast>())
-        return is_known_always(*cast->operand);
+        return is_known_always(*cast->operand, exact);
     return expression.get_if<IntegerLiteral>() || expression.get_if<StringLiteral>();
 }
 
@@ -171,9 +174,7 @@ TypedPtr ExprChecker::recorded_value(const Expr& expression) {
     auto found = context_.recorded->find(*context_.probe, text);
     if (!found)
         return nullptr;
-    // A time that was read is not quite the record's.
-    bool is_better = found->is_always || (!found->is_conditional && is_time(expression));
-    if (!is_better && is_made_of_known(expression))
+    if (!found->is_always && is_made_of_known(expression, !found->is_conditional))
         return nullptr;
     context_.recorded->use(*context_.probe, text);
     TypeId type = types_.find(found->type);

@@ -147,8 +147,8 @@ private:
     };
     void find_owners(const Expr& expression, Owners& owners) const;
     void find_owner(const Identifier& name, Owners& owners) const;
-    bool is_known_always(const Expr& expression) const;
-    bool is_made_of_known(const Expr& expression) const;
+    bool is_known_always(const Expr& expression, bool exact) const;
+    bool is_made_of_known(const Expr& expression, bool exact) const;
     TypedPtr replay_word(uint32_t index, const Span& span) const;
     bool is_of_replayed_cpu(const Member& member) const;
     TypedPtr replayed_cpu(const Expr& expression, const Member& member);

@@ -30,7 +30,8 @@ public:
         /// Every firing of the probe has it.  Else a bit of args[presence_word(slot)] says whether
         /// this one does: a recorded clause with a predicate did not always record.
         bool is_always = true;
-        /// Only recorded clauses with a predicate have it, and there are other firings.
+        /// Only recorded clauses with a predicate, or that speculate, have it, and there are other
+        /// firings.
         bool is_conditional = false;
     };
     /// Returns what was recorded of an expression, by its canonical text.
