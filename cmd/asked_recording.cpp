@@ -98,7 +98,8 @@ base::Result<ProgramAnswer> AskedRecording::ask(const ProgramArguments& program,
         if (!wrong)
             wrong = in_words_of_recordings(answer.error());
     }
-    return *wrong;
+    // Of several rings the error of one alone would deny what another recorded.
+    return rings.size() > 1 ? in_words_of_recordings(whole.error()) : *wrong;
 }
 
 /// A ring with what its records hold.

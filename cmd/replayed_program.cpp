@@ -65,9 +65,11 @@ base::Result<void> check_recorded_once(const formats::DofProgram& program,
                 if (times[*one].first_mono_ns <= times[*other].last_mono_ns &&
                     times[*other].first_mono_ns <= times[*one].last_mono_ns)
                     return errorf(base::ErrorCode::invalid,
-                                  "%s is in several rings of one boot (%s, %s), and would fire "
-                                  "twice: name one with --ring",
-                                  name.c_str(), recordings[*one].ring().info.name.c_str(),
+                                  "%s is in several rings of one boot (%u: %s, %u: %s), and would "
+                                  "fire twice: name one with --ring",
+                                  name.c_str(), unsigned{recordings[*one].ring().ring_id},
+                                  recordings[*one].ring().info.name.c_str(),
+                                  unsigned{recordings[*other].ring().ring_id},
                                   recordings[*other].ring().info.name.c_str());
     return {};
 }
