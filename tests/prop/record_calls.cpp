@@ -44,9 +44,11 @@ base::Bytes maps_block(uint64_t boot_id, const std::vector<uint64_t>& execs,
         for (uint32_t pid : kPids) {
             maps.image(pid, when);
             for (uint64_t address : sim::user_stack())
-                if (uint64_t begin = address / kPage * kPage; !unmapped.contains({pid, begin}))
-                    maps.mapping(pid, when + 1, begin, begin + kPage, random() % kPlaces * kPage,
+                if (uint64_t begin = address / kPage * kPage; !unmapped.contains({pid, begin})) {
+                    const uint64_t offset = random() % kPlaces * kPage; // before the file's number
+                    maps.mapping(pid, when + 1, begin, begin + kPage, offset,
                                  files[random() % kFiles]);
+                }
         }
     test::RingBuilderOptions options;
     options.boot_id = boot_id;
