@@ -33,10 +33,12 @@ compiler::ProbeDescription named(compiler::ProbeDescription description,
     return description;
 }
 
-/// Whether a part of it is another one in each recording, and what each has there.
+/// Whether a part of it is another one in each recording.
 bool names_target(const compiler::ProbeDescription& description) {
     return description.parts().find(kTarget) != std::string::npos;
 }
+
+/// Returns the description as a recording of that process has it.
 compiler::ProbeDescription with_target(compiler::ProbeDescription description, uint32_t target) {
     for (std::string* part :
          {&description.provider, &description.module, &description.function, &description.name})

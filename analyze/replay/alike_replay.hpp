@@ -78,8 +78,8 @@ private:
     std::vector<uint64_t> counts_;
     std::vector<uint32_t> examples_;
     base::Bytes bytes_;
-    // While it runs:
     bool has_fired_ = false;
+    // While it runs:
     const Machine* machine_ = nullptr;
     Consumer* consumer_ = nullptr;
     const GoesOn* goes_on_ = nullptr;

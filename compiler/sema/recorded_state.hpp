@@ -28,7 +28,7 @@ public:
         uint32_t slot;    ///< it is args[slot] of the replayed firing
         std::string type; ///< C name
         /// Every firing of the probe has it.  Else a bit of args[presence_word(slot)] says whether
-        /// this one does: a recorded clause with a predicate did not always record.
+        /// this one does: a recorded clause had a predicate, faulted, or its record was dropped.
         bool is_always = true;
         /// Only recorded clauses with a predicate, or that speculate, have it, and there are other
         /// firings.
