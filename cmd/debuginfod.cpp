@@ -18,7 +18,14 @@ constexpr uint64_t kTimeoutNs = 600'000'000'000;
 
 } // namespace
 
-base::Result<analyze::ObjectFetch> debuginfod_fetch() {
+void add_debuginfod_option(Command command, bool& may_ask) {
+    command.add_flag("--debuginfod", may_ask,
+                     "Ask the servers of DEBUGINFOD_URLS for programs that are not here");
+}
+
+base::Result<analyze::ObjectFetch> debuginfod_fetch(bool may_ask) {
+    if (!may_ask)
+        return analyze::ObjectFetch();
     const char* servers = std::getenv("DEBUGINFOD_URLS");
     if (servers == nullptr || *servers == '\0')
         return base::errorf(base::ErrorCode::invalid,

@@ -7,7 +7,6 @@
 #include "analyze/info.hpp"
 #include "analyze/replay/alignment.hpp"
 #include "cmd/terminal.hpp"
-#include "cmd/user_symbols.hpp"
 
 #include <algorithm>
 #include <map>
@@ -63,11 +62,11 @@ void RecordingSet::name_all() {
     }
 }
 
-Result<void> RecordingSet::take_symbols(const std::vector<std::string>& paths) {
+Result<void> RecordingSet::take_symbols(const SymbolsArguments& symbols) {
     std::vector<formats::Trace*> traces;
     for (const auto& one : all_)
         traces.push_back(&one->trace);
-    DBK_TRY(folders_, cmd::take_symbols(paths, traces));
+    DBK_TRY(places_, cmd::take_symbols(symbols, traces));
     return {};
 }
 

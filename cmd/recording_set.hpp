@@ -5,6 +5,7 @@
 
 #include "analyze/replay/replayed_probes.hpp"
 #include "cmd/trace_files.hpp"
+#include "cmd/user_symbols.hpp"
 #include "cmd/window_options.hpp"
 
 #include <memory>
@@ -41,7 +42,7 @@ public:
     static base::Result<std::unique_ptr<RecordingSet>> open(const TraceFiles& files);
 
     /// Gives each the symbols that --symbols names.  Errors: as cmd::take_symbols().
-    base::Result<void> take_symbols(const std::vector<std::string>& paths);
+    base::Result<void> take_symbols(const SymbolsArguments& symbols);
     /// Cuts each to what was asked for, by its own time.  One that has nothing of it is left out,
     /// which is said, unless that would be all.
     /// Errors: as of apply_window_options().
@@ -59,8 +60,8 @@ public:
     std::vector<const OpenRing*> rings() const;
     const std::vector<std::unique_ptr<OpenRecording>>& all() const { return all_; }
     std::vector<const formats::Trace*> traces() const;
-    /// Of --symbols, for user_names_of().
-    const std::vector<std::string>& folders() const { return folders_; }
+    /// For user_names_of().
+    const analyze::ObjectPlaces& places() const { return places_; }
     /// For ReplayedProbes, once they are aligned.
     std::span<const analyze::ReplayedRecording> replayed() const { return replayed_; }
     /// What a message about one of several begins with: "web-1: ".
@@ -73,7 +74,7 @@ private:
     base::Result<void> find_events(const std::string& event);
 
     std::vector<std::unique_ptr<OpenRecording>> all_;
-    std::vector<std::string> folders_;
+    analyze::ObjectPlaces places_;
     analyze::CaptureSlots slots_;
     std::vector<analyze::ReplayedRecording> replayed_;
 };

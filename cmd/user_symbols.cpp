@@ -3,6 +3,7 @@
 
 #include "base/counted.hpp"
 #include "base/visible.hpp"
+#include "cmd/debuginfod.hpp"
 #include "cmd/terminal.hpp"
 #include "live/process/process_names.hpp"
 #include "recorder/old_symbols.hpp"
@@ -72,33 +73,32 @@ base::Result<void> take_kernel_symbols(const std::string& path,
 
 } // namespace
 
-void add_symbols_option(Command command, std::vector<std::string>& paths) {
-    command.add_option("--symbols", paths,
-                       "Symbols: another trace of that boot or kernel, or its kallsyms; or a "
-                       "folder of programs and libraries")
+void add_symbols_options(Command command, SymbolsArguments& symbols) {
+    command
+        .add_option("--symbols", symbols.paths,
+                    "Symbols: another trace of that boot or kernel, or its kallsyms; or a "
+                    "folder of programs and libraries")
         .one_value_each();
+    add_debuginfod_option(command, symbols.debuginfod);
 }
 
-base::Result<std::vector<std::string>> take_symbols(const std::vector<std::string>& paths,
-                                                    std::span<formats::Trace* const> traces) {
-    std::vector<std::string> folders;
-    for (const std::string& path : paths) {
+base::Result<analyze::ObjectPlaces> take_symbols(const SymbolsArguments& symbols,
+                                                 std::span<formats::Trace* const> traces) {
+    analyze::ObjectPlaces places;
+    for (const std::string& path : symbols.paths) {
         if (std::error_code ignored; std::filesystem::is_directory(path, ignored))
-            folders.push_back(path);
+            places.folders.push_back(path);
         else
             DBK_TRY_VOID(take_kernel_symbols(path, traces));
     }
-    return folders;
+    DBK_TRY(places.fetch, debuginfod_fetch(symbols.debuginfod));
+    return places;
 }
 
 std::unique_ptr<analyze::RecordedNames> user_names_of(const formats::Trace& trace,
-                                                      std::vector<std::string> folders,
-                                                      analyze::ObjectFetch fetch) {
+                                                      analyze::ObjectPlaces places) {
     if (trace.recording.maps.empty())
         return nullptr;
-    analyze::ObjectPlaces places;
-    places.folders = std::move(folders);
-    places.fetch = std::move(fetch);
     places.vdso = running_vdso(trace.recording);
     return std::make_unique<analyze::RecordedNames>(trace.recording.maps, std::move(places),
                                                     trace.jit_names);

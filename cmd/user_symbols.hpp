@@ -15,22 +15,25 @@
 
 namespace daybreak::cmd {
 
-/// --symbols: folders of programs and libraries, and files of the kernel's symbols.
-void add_symbols_option(Command command, std::vector<std::string>& paths);
+/// Where names come from that a recording does not have.
+struct SymbolsArguments {
+    std::vector<std::string> paths; ///< --symbols: folders: of user programs; a file: of the kernel
+    bool debuginfod = false;
+};
 
-/// Gives each trace the kernel's symbols of those files that are of its kernel.  Returns the
-/// folders.
+void add_symbols_options(Command command, SymbolsArguments& symbols);
+
+/// Gives each trace the kernel's symbols of those files that are of its kernel.  Returns where the
+/// programs are to be looked for: the folders, and servers, if they may be asked.
 /// Errors: as recorder::read_old_symbols(), when a file is of none of them; invalid: the file does
-///         not say of which kernel it is, and they are of several.
-base::Result<std::vector<std::string>> take_symbols(const std::vector<std::string>& paths,
-                                                    std::span<formats::Trace* const> traces);
+///         not say of which kernel it is, and they are of several; as of debuginfod_fetch().
+base::Result<analyze::ObjectPlaces> take_symbols(const SymbolsArguments& symbols,
+                                                 std::span<formats::Trace* const> traces);
 
 /// Returns what names the user addresses of a recording, which must outlive it; null when the
-/// recording has no maps of processes.  `folders` are those of --symbols, `fetch` that of
-/// --debuginfod.
+/// recording has no maps of processes.
 std::unique_ptr<analyze::RecordedNames> user_names_of(const formats::Trace& trace,
-                                                      std::vector<std::string> folders = {},
-                                                      analyze::ObjectFetch fetch = {});
+                                                      analyze::ObjectPlaces places = {});
 
 /// How they are written.
 void add_user_style_options(Command command, analyze::UserNameStyle& style);

@@ -6,6 +6,7 @@
 #include "analyze/completeness.hpp"
 #include "base/counted.hpp"
 #include "cmd/commands.hpp"
+#include "cmd/debuginfod.hpp"
 #include "cmd/outside.hpp"
 #include "cmd/progress.hpp"
 #include "cmd/terminal.hpp"
@@ -26,7 +27,7 @@ using base::counted;
 
 struct MergeArguments {
     std::vector<std::string> paths, folders;
-    bool quiet = false, destructive = false, parts = false;
+    bool quiet = false, destructive = false, parts = false, debuginfod = false;
 };
 
 /// Lists what was merged: a line for each part.
@@ -84,6 +85,10 @@ bool complain_of_coverage(const formats::CoverageReport& coverage,
 int merge(const MergeArguments& arguments) {
     analyze::ObjectPlaces places;
     places.folders = arguments.folders;
+    auto fetch = debuginfod_fetch(arguments.debuginfod);
+    if (!fetch.ok())
+        return fail(fetch.error());
+    places.fetch = std::move(*fetch);
     analyze::ObjectFiles objects(std::move(places));
     analyze::MergedStates merged(&objects);
     install_interrupt();
@@ -157,6 +162,7 @@ void add_merge(Command app, int& status) {
             return std::filesystem::is_directory(path, ignored) ? "" : path + " is not a folder";
         })
         .type_name("FOLDER");
+    add_debuginfod_option(command, arguments->debuginfod);
     command.add_flag("--parts", arguments->parts, "List the parts instead of the answer");
     command.footer(
         "\nExample: one question to the recordings of two machines, asked where they are\n"

@@ -119,7 +119,7 @@ int replay_partial(const PartialRequest& request) {
     options.testing = is_testing();
     options.symbols = &request.recording.trace.symbols;
     UserNamesOfAll users;
-    users.push_back(user_names_of(request.recording.trace, request.folders));
+    users.push_back(user_names_of(request.recording.trace, request.places));
     analyze::CommonPlaces places({{&request.recording.trace, users[0].get()}});
     options.users = &places.users();
     TerminalSink sink({.details = !options.testing});

@@ -15,7 +15,7 @@ struct PartialRequest {
     const analyze::ReplayedProbes& probes;
     const CompiledProgram& compiled; ///< with the options of a replay
     std::string path;
-    std::vector<std::string> folders; ///< of --symbols
+    analyze::ObjectPlaces places; ///< where programs are looked for
 };
 
 /// Runs it and writes the file.  Returns the exit status.

@@ -37,7 +37,7 @@ struct ReplayArguments {
     std::string align; ///< a probe description
     bool where_possible = false;
     bool names_machines = false;
-    std::vector<std::string> symbols_paths;
+    SymbolsArguments symbols;
     analyze::UserNameStyle user_style;
     std::string partial; ///< the file for partial states; "": print
 };
@@ -95,7 +95,7 @@ int run(const ReplayArguments& arguments, const RecordingSet& set,
     UserNamesOfAll users;
     std::vector<analyze::CommonPlaces::Source> sources;
     for (const auto& one : set.all()) {
-        users.push_back(user_names_of(one->trace, set.folders()));
+        users.push_back(user_names_of(one->trace, set.places()));
         sources.push_back({&one->trace, users.back().get()});
     }
     analyze::CommonPlaces common(sources); // an address of one boot is nothing to the next
@@ -203,7 +203,7 @@ int compile_and_run(const ReplayArguments& arguments, const RecordingSet& set,
     if (!arguments.partial.empty()) {
         if (!arguments.program.source && !is_testing())
             complain_of_predicates(compiled->program, set);
-        return replay_partial({*set.all()[0], probes, *compiled, arguments.partial, set.folders()});
+        return replay_partial({*set.all()[0], probes, *compiled, arguments.partial, set.places()});
     }
     if (!alignment.empty() && !is_testing())
         complain(alignment);
@@ -222,7 +222,7 @@ int replay(ReplayArguments arguments) {
     auto set = RecordingSet::open(files);
     if (!set.ok())
         return fail(set.error());
-    if (auto taken = (*set)->take_symbols(arguments.symbols_paths); !taken.ok())
+    if (auto taken = (*set)->take_symbols(arguments.symbols); !taken.ok())
         return fail(taken.error());
     if (auto cut = (*set)->cut(arguments.window); !cut.ok())
         return fail_window("replay", cut.error());
@@ -270,7 +270,7 @@ void add_replay(Command app, int& status) {
                     "Several recordings: take the first record of this probe in each as one moment "
                     "(default: their wall clocks)")
         .type_name("PROBE");
-    add_symbols_option(command, arguments->symbols_paths);
+    add_symbols_options(command, arguments->symbols);
     add_user_style_options(command, arguments->user_style);
     command.add_flag("--where-possible", arguments->where_possible,
                      "Leave out clauses that ask what was not recorded, and say which");

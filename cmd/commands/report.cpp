@@ -5,7 +5,6 @@
 #include "analyze/decode/time_span.hpp"
 #include "base/counted.hpp"
 #include "cmd/commands.hpp"
-#include "cmd/debuginfod.hpp"
 #include "cmd/outside.hpp"
 #include "cmd/progress.hpp"
 #include "cmd/trace_files.hpp"
@@ -25,7 +24,7 @@ constexpr int kJobsMax = 64; // each has two blocks of memory
 struct ReportArguments {
     TraceFiles files;
     WindowOptions window;
-    std::vector<std::string> symbols_paths; ///< folders: of user programs; a file: of the kernel
+    SymbolsArguments symbols;
     bool quiet = false;
     bool flowindent = false;
     bool temporal = false;
@@ -33,7 +32,6 @@ struct ReportArguments {
     bool system = false;
     bool all = false;
     bool json = false;
-    bool debuginfod = false;
     analyze::UserNameStyle user_style;
     int jobs = 1;
 };
@@ -71,13 +69,9 @@ analyze::ReportOptions options_of(const ReportArguments& arguments) {
 /// Takes the kernel's symbols that were given; returns what names the addresses of processes.
 base::Result<UserNamesOfAll> users_of(const ReportArguments& arguments, formats::Trace& trace) {
     formats::Trace* const traces[] = {&trace};
-    DBK_TRY(auto folders, take_symbols(arguments.symbols_paths, traces));
-    analyze::ObjectFetch fetch;
-    if (arguments.debuginfod) {
-        DBK_TRY(fetch, debuginfod_fetch());
-    }
+    DBK_TRY(auto places, take_symbols(arguments.symbols, traces));
     UserNamesOfAll users;
-    users.push_back(user_names_of(trace, std::move(folders), std::move(fetch)));
+    users.push_back(user_names_of(trace, std::move(places)));
     return users;
 }
 
@@ -157,9 +151,7 @@ void add_report(Command app, int& status) {
     add_trace_files(command, arguments->files, true);
     add_window_options(command, arguments->window);
     add_probe_option(command, arguments->window);
-    add_symbols_option(command, arguments->symbols_paths);
-    command.add_flag("--debuginfod", arguments->debuginfod,
-                     "Ask the servers of DEBUGINFOD_URLS for programs that are not here");
+    add_symbols_options(command, arguments->symbols);
     add_user_style_options(command, arguments->user_style);
     command.add_flag("--all", arguments->all,
                      "Of a snapshot or a cut file all it holds, not only its window");
