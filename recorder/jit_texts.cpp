@@ -13,10 +13,12 @@
 #include <cstring>
 #include <fcntl.h>
 #include <filesystem>
+#include <linux/openat2.h>
 #include <map>
 #include <optional>
 #include <set>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 namespace daybreak::recorder {
@@ -71,16 +73,26 @@ std::optional<Process> read_process(const std::string& folder) {
     return Process{numbers.back(), numbers.size() == 1, *user};
 }
 
+/// Opens what a path leads to for looking at it, if no link is in it.  The kernel wrote it down
+/// without: one is there only if it was put there later.
+ScopedFd look_at_without_links(const std::string& path) {
+    struct open_how how = {};
+    how.flags = O_PATH | O_NOFOLLOW | O_CLOEXEC;
+    how.resolve = RESOLVE_NO_SYMLINKS;
+    return ScopedFd(
+        static_cast<int>(::syscall(SYS_openat2, AT_FDCWD, path.c_str(), &how, sizeof(how))));
+}
+
 /// Of a process that has mapped more no dump is looked for: of each line a user chooses 4 KiB.
 constexpr size_t kMapsBytesMax = 16u << 20;
 
-/// Returns where a file of that name is mapped as code, as "7f0000001000-7f0000002000", "": nowhere.
-/// Runtimes map their dump so for perf to find it.
+/// Returns where a file of that name is mapped as code, as "7f0000001000-7f0000002000", "":
+/// nowhere. Runtimes map their dump so for perf to find it.
 std::string mapped_at(const std::string& maps, const std::string& name) {
     auto bytes = base::read_file(maps, kMapsBytesMax);
-    std::string_view text = bytes.ok() ? std::string_view(reinterpret_cast<const char*>(bytes->data()),
-                                                          bytes->size())
-                                       : std::string_view();
+    std::string_view text =
+        bytes.ok() ? std::string_view(reinterpret_cast<const char*>(bytes->data()), bytes->size())
+                   : std::string_view();
     while (!text.empty()) {
         std::string_view line = text.substr(0, text.find('\n'));
         text.remove_prefix(std::min(line.size() + 1, text.size()));
@@ -94,12 +106,13 @@ std::string mapped_at(const std::string& maps, const std::string& name) {
 class Collector {
 public:
     /// In a file of `known` bytes there is nothing new.
-    Collector(const std::string& tmp, uint64_t known)
-        : tmp_(look_at(AT_FDCWD, tmp.c_str(), O_DIRECTORY)), known_(known) {}
+    Collector(const std::string& tmp, uint64_t bytes_known)
+        : tmp_(look_at(AT_FDCWD, tmp.c_str(), O_DIRECTORY)), bytes_known_(bytes_known) {}
 
     /// Takes a process's files: the one that it sees in /tmp, and the dump that it has mapped.  Who
-    /// may not look into the process sees only the own /tmp, which is likely to be its, too.
-    void take_of(uint32_t pid, const std::string& folder) {
+    /// may not look into the process sees only the own /tmp, which is likely to be its, too, and
+    /// the dump where the recording says it was.
+    void take_of(uint32_t pid, const std::string& folder, const std::string& known_dump) {
         auto process = read_process(folder);
         if (!process)
             return;
@@ -112,21 +125,34 @@ public:
         std::string name = "perf-" + process->number + ".map";
         if (seen >= 0)
             look(sources, look_at(seen, name.c_str()), name, pid, process->user);
-        name = "jit-" + process->number + ".dump";
+        name = formats::jit_dump_name(process->number);
         if (std::string at = mapped_at(folder + "/maps", name); !at.empty()) {
             // A link of the kernel's to that very file, whatever its path leads to now.
             at = folder + "/map_files/" + at;
             look(sources, ScopedFd(::open(at.c_str(), O_PATH | O_CLOEXEC)), name, pid,
-                 process->user, /*is_dump=*/true);
+                 process->user, Place::mapped_dump);
+        } else if (process->is_of_ours && !known_dump.empty()) {
+            look(sources, look_at_without_links(known_dump), name, pid, process->user, Place::dump);
         }
         take(pid, std::move(sources));
     }
 
-    /// Takes a file of /tmp whose process is gone, so that it may be anyone's.
-    void take_left(uint32_t pid, const std::string& name) {
+    /// Takes the files of a process that is gone: of one whose user is not known only root's, as
+    /// any other may be of who would like to name that process's code.
+    void take_left(uint32_t pid, const formats::KnownProcess& process) {
+        const uid_t user = process.user.value_or(0);
+        const char* others = process.is_of_several
+                                 ? "not of root, and its number was of several users"
+                             : process.user ? kOfAnother
+                                            : "not of root, and its process's user is not known";
         std::vector<Source> sources;
+        std::string name = "perf-" + std::to_string(pid) + ".map";
         if (tmp_.valid())
-            look(sources, look_at(tmp_.get(), name.c_str()), name, pid, std::nullopt);
+            look(sources, look_at(tmp_.get(), name.c_str()), name, pid, user, Place::map, others);
+        name = formats::jit_dump_name(std::to_string(pid));
+        if (!process.dump.empty())
+            look(sources, look_at_without_links(process.dump), name, pid, user, Place::dump,
+                 others);
         take(pid, std::move(sources));
     }
 
@@ -143,6 +169,10 @@ public:
     }
 
 private:
+    /// How a file was found; one by a mapping is that very file, under whatever names.
+    enum class Place : uint8_t { map, dump, mapped_dump };
+    static constexpr const char* kOfAnother = "of another user than its process";
+
     struct Files {
         std::string first_where;
         uint64_t count = 0;
@@ -156,16 +186,13 @@ private:
         bool is_dump;
     };
 
-    static const char* why_not(const struct stat& status, std::optional<uid_t> owner,
-                               bool is_mapped) {
+    static const char* why_not(const struct stat& status, bool is_mapped) {
         if (S_ISLNK(status.st_mode))
             return "a symbolic link is not followed";
         if (!S_ISREG(status.st_mode))
             return "not a regular file";
         if (status.st_nlink != 1 && !is_mapped)
             return "a file that has another name, too";
-        if (owner && status.st_uid != *owner)
-            return "of another user than its process";
         return nullptr;
     }
 
@@ -175,9 +202,9 @@ private:
             files.first_where = where;
     }
 
-    /// Adds a file once, if it is of user `owner`; empty: of any.  errno is of opening it.
+    /// Adds a file once, if it is of user `owner`.  errno is of opening it.
     void look(std::vector<Source>& sources, ScopedFd file, const std::string& name, uint32_t pid,
-              std::optional<uid_t> owner, bool is_dump = false) {
+              uid_t owner, Place place = Place::map, const char* why_not_others = kOfAnother) {
         if (!file.valid() && errno == ENOENT)
             return; // this process makes no code
         std::string where = strprintf("%s of process %u", name.c_str(), pid);
@@ -186,11 +213,13 @@ private:
         struct stat status = {};
         if (!file.valid() || ::fstat(file.get(), &status) != 0)
             return refuse(where, "could not be looked at");
-        if (const char* why = why_not(status, owner, is_dump))
+        if (const char* why = why_not(status, place == Place::mapped_dump))
             return refuse(where, why);
+        if (status.st_uid != owner)
+            return refuse(where, why_not_others);
         if (seen_.emplace(status.st_dev, status.st_ino).second)
             sources.push_back({std::move(file), std::move(where),
-                               static_cast<uint64_t>(status.st_size), is_dump});
+                               static_cast<uint64_t>(status.st_size), place != Place::map});
     }
 
     /// Takes what the files of a process have, one after the other, unless they have not grown.
@@ -198,7 +227,7 @@ private:
         uint64_t bytes = 0;
         for (const Source& source : sources)
             bytes += source.bytes;
-        if (bytes == known_)
+        if (bytes == bytes_known_)
             return;
         std::string text;
         for (const Source& source : sources) {
@@ -252,41 +281,35 @@ private:
     std::set<std::pair<dev_t, ino_t>> seen_;
     size_t bytes_left_ = formats::kJitTextsBytesMax, records_left_ = formats::kJitDumpRecordsMax;
     const ScopedFd tmp_; // as the recorder sees it
-    const uint64_t known_;
+    const uint64_t bytes_known_;
     std::optional<uint64_t> bytes_seen_;
 };
 
 } // namespace
 
-JitTexts read_jit_texts(const std::string& proc, const std::string& tmp) {
+JitTexts read_jit_texts(const formats::KnownProcesses& known, const std::string& proc,
+                        const std::string& tmp) {
     Collector collector(tmp, 0);
+    std::set<uint32_t> living;
     std::error_code failed; // what cannot be listed is not there
     for (std::filesystem::directory_iterator at(proc, failed), end; at != end && !failed;
          at.increment(failed)) {
         const std::filesystem::directory_entry& entry = *at;
-        if (auto pid = number_of(entry.path().filename().string()))
-            collector.take_of(*pid, entry.path().string());
-    }
-    failed.clear();
-    for (std::filesystem::directory_iterator at(tmp, failed), end; at != end && !failed;
-         at.increment(failed)) {
-        const std::filesystem::directory_entry& entry = *at;
-        std::string name = entry.path().filename().string();
-        constexpr std::string_view kBegin = "perf-", kEnd = ".map";
-        if (!name.starts_with(kBegin) || !name.ends_with(kEnd))
+        auto pid = number_of(entry.path().filename().string());
+        if (!pid || !living.insert(*pid).second)
             continue;
-        auto pid = number_of(std::string_view(name).substr(
-            kBegin.size(), name.size() - kBegin.size() - kEnd.size()));
-        std::error_code none;
-        if (pid && !std::filesystem::exists(proc + "/" + std::to_string(*pid), none))
-            collector.take_left(*pid, name);
+        const formats::KnownProcess* process = known.find(*pid);
+        collector.take_of(*pid, entry.path().string(), process ? process->dump : "");
     }
+    for (const auto& [pid, process] : known.all())
+        if (!living.contains(pid))
+            collector.take_left(pid, process);
     return collector.result();
 }
 
 JitTexts read_jit_text_of(uint32_t pid, uint64_t& bytes_known, const std::string& proc) {
     Collector collector("/tmp", bytes_known);
-    collector.take_of(pid, proc + "/" + std::to_string(pid));
+    collector.take_of(pid, proc + "/" + std::to_string(pid), "");
     bytes_known = collector.bytes_seen().value_or(bytes_known);
     return collector.result();
 }

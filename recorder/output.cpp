@@ -173,8 +173,9 @@ bool RecordOutput::take_back() const {
 }
 
 /// The end of the file is worth more than names: what finds no room is left out.
-Result<void> RecordOutput::add_jit_names(formats::Findings& findings) {
-    JitTexts made = options_.jit_texts();
+Result<void> RecordOutput::add_jit_names(const formats::KnownProcesses& known,
+                                         formats::Findings& findings) {
+    JitTexts made = options_.jit_texts(known);
     findings.append(made.findings);
     for (size_t i = 0; i < made.texts.size(); i++) {
         Result<void> done = errorf(ErrorCode::full, "the disk has no room");
@@ -196,7 +197,7 @@ Result<RecordSummary> RecordOutput::finish(const formats::Recording& recording, 
     tell(RecordStep::finishing);
     formats::Findings findings = findings_;
     if (options_.jit_texts && !recording.maps.empty())
-        DBK_TRY_VOID(add_jit_names(findings));
+        DBK_TRY_VOID(add_jit_names(recording.maps.known(), findings));
     findings.append(recording.findings);
     formats::TraceSummary summary = formats::summary_of(recording);
     summary.findings = findings.list();

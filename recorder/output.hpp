@@ -44,7 +44,7 @@ public:
     Error keep_what_fitted(Error why);
 
 private:
-    Result<void> add_jit_names(formats::Findings& findings);
+    Result<void> add_jit_names(const formats::KnownProcesses& known, formats::Findings& findings);
     bool is_short_of_room(uint64_t bytes) const;
     bool take_back() const;
     std::optional<formats::SharedSymbols> shared(const formats::SymbolTable& table);

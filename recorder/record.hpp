@@ -29,7 +29,7 @@ struct RecordOptions {
     formats::TraceWriterOptions writer;
     /// What runtimes call the code that they make, asked when the recording has maps of processes;
     /// may be empty.
-    std::function<JitTexts()> jit_texts;
+    std::function<JitTexts(const formats::KnownProcesses&)> jit_texts;
     std::function<formats::HostClocks()> clocks; ///< for the end's reading; may be empty
 };
 

@@ -121,7 +121,7 @@ Result<recorder::FollowOptions> follow_options(const FollowArguments& arguments)
     recorder::FollowOptions options;
     recorder::SeriesOptions& series = options.series;
     series.columns = !arguments.rows;
-    series.jit_texts = [] { return recorder::read_jit_texts(); };
+    series.jit_texts = [](const auto& known) { return recorder::read_jit_texts(known); };
     DBK_TRY(series.total_bytes_max, parse_size("--max-size", arguments.max_size));
     if (series.total_bytes_max < kBudgetBytesMin)
         return base::errorf(ErrorCode::invalid, "--max-size: %s is less than a file takes, 64k",

@@ -95,7 +95,7 @@ recorder::RecordOptions options_of(const RecordArguments& arguments) {
     if (arguments.claim)
         options.header.boot_units = boot_units();
     options.clocks = recorder::read_clocks;
-    options.jit_texts = [] { return recorder::read_jit_texts(); };
+    options.jit_texts = [](const auto& known) { return recorder::read_jit_texts(known); };
     return options;
 }
 

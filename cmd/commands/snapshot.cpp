@@ -97,7 +97,7 @@ base::Result<recorder::RecordSummary> snapshot(const SnapshotArguments& argument
     recorder::SnapshotOptions options;
     options.record.header = recorder::read_host_facts(DAYBREAK_VERSION);
     options.record.clocks = recorder::read_clocks;
-    options.record.jit_texts = [] { return recorder::read_jit_texts(); };
+    options.record.jit_texts = [](const auto& known) { return recorder::read_jit_texts(known); };
     options.last_ns = last_ns;
     options.trigger = arguments.trigger;
     options.folder = arguments.folder.empty() ? recorder::recorder_folder(arguments.status_path)

@@ -68,7 +68,7 @@ Result<bool> stop_to_file(recorder::DeviceApi& device, const StopArguments& argu
     options.ring_id = program.ring_id;
     options.header = recorder::read_host_facts(DAYBREAK_VERSION);
     options.clocks = recorder::read_clocks;
-    options.jit_texts = [] { return recorder::read_jit_texts(); };
+    options.jit_texts = [](const auto& known) { return recorder::read_jit_texts(known); };
     DBK_TRY(recorder::RecordSummary summary, recorder::claim_and_record(device, symbols, options));
     if (!arguments.quiet) {
         complain_of_rings(summary.rings);

@@ -20,7 +20,7 @@
 	X(IMAGE, 3,                                                                                \
 	  "struct dbk_map_image: from now on the process has no mapping but what follows")         \
 	X(MAPPING, 4, "struct dbk_map_mapping: it has this one, in place of what lay there")       \
-	X(EXIT, 5, "nothing: the process ended")                                                   \
+	X(EXIT, 5, "struct dbk_map_exit: the process ended")                                       \
 	X(GAP, 6, "struct dbk_map_gap: what was known of processes before may hold no longer")
 
 #define DBK_MAP_ENUM(name, kind, what) DBK_MAP_##name = kind,
@@ -78,6 +78,13 @@ struct dbk_map_mapping {
 	uint32_t reserved;   /* 0 */
 };
 
+/* Files that a runtime left in /tmp are the process's if they are its user's.  Entries of older
+   writers end before it. */
+struct dbk_map_exit {
+	uint32_t user;	   /* the process's effective one, as the first user namespace counts */
+	uint32_t reserved; /* 0 */
+};
+
 struct dbk_map_gap {
 	uint64_t lost;	  /* entries that found no room; 0: tracking began here */
 	uint64_t from_ns; /* CLOCK_MONOTONIC of the first of them */
@@ -107,6 +114,9 @@ DBK_ABI_AT(struct dbk_map_mapping, end, 8);
 DBK_ABI_AT(struct dbk_map_mapping, offset, 16);
 DBK_ABI_AT(struct dbk_map_mapping, file_at, 24);
 DBK_ABI_AT(struct dbk_map_mapping, reserved, 28);
+DBK_ABI_SIZE(struct dbk_map_exit, 8);
+DBK_ABI_AT(struct dbk_map_exit, user, 0);
+DBK_ABI_AT(struct dbk_map_exit, reserved, 4);
 DBK_ABI_SIZE(struct dbk_map_gap, 16);
 DBK_ABI_AT(struct dbk_map_gap, lost, 0);
 DBK_ABI_AT(struct dbk_map_gap, from_ns, 8);

@@ -63,6 +63,7 @@ std::string ProcessMaps::take(const dbk_map_entry& head, ByteView entry, Block& 
         auto what = reader.read<dbk_map_image>();
         if (!what.ok())
             return what.error().message();
+        known_.lived(head.pid);
         event.shared_with = what->cause == DBK_MAP_CAUSE_SHARED ? what->parent_pid : 0;
         break;
     }
@@ -78,6 +79,9 @@ std::string ProcessMaps::take(const dbk_map_entry& head, ByteView entry, Block& 
         event.end = what->end;
         event.offset = what->offset;
         event.file = what->file_at == 0 ? 0 : file->second;
+        if (const MappedFile* mapped = event.file == 0 ? nullptr : files_[event.file - 1];
+            mapped != nullptr && !mapped->path_cut)
+            known_.mapped(head.pid, mapped->path);
         break;
     }
     case DBK_MAP_GAP: {
@@ -88,8 +92,11 @@ std::string ProcessMaps::take(const dbk_map_entry& head, ByteView entry, Block& 
         counts_.lost += what->lost;
         return "";
     }
-    case DBK_MAP_EXIT:
+    case DBK_MAP_EXIT: {
+        auto what = reader.read<dbk_map_exit>();
+        known_.ended(head.pid, what.ok() ? std::optional(what->user) : std::nullopt);
         break;
+    }
     default:
         return ""; // a newer writer's
     }

@@ -9,6 +9,7 @@
 
 #include "base/byte_reader.hpp"
 #include "formats/abi/maps.h"
+#include "formats/segment/known_processes.hpp"
 
 #include <cstdint>
 #include <map>
@@ -64,6 +65,8 @@ public:
                               std::optional<uint64_t> mono_ns) const;
     bool empty() const { return counts_.blocks == 0; }
     const Counts& counts() const { return counts_; }
+    /// Of all processes, for files of their runtimes; before finish(), too.
+    const KnownProcesses& known() const { return known_; }
     /// All that were mapped, each once.
     const std::map<MappedFile, uint32_t>& files() const { return numbers_; }
 
@@ -111,6 +114,7 @@ private:
     std::map<MappedFile, uint32_t> numbers_; // index + 1
     std::vector<const MappedFile*> files_;
     std::map<uint64_t, std::vector<Image>> images_; // by pid, ascending by from_ns
+    KnownProcesses known_;
     Counts counts_;
 };
 

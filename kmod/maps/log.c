@@ -342,10 +342,13 @@ void dbk_maps_log_mapping(const struct task_struct *task, struct vm_area_struct 
 void dbk_maps_log_exit(const struct task_struct *task, u64 mono_ns)
 {
 	struct dbk_map_entry *entry;
+	struct dbk_map_exit *what;
 
 	raw_spin_lock(&lock);
-	if (taking && room_make(sizeof(*entry), mono_ns)) {
-		entry = entry_make_of(DBK_MAP_EXIT, 0, mono_ns, task);
+	if (taking && room_make(sizeof(*entry) + sizeof(*what), mono_ns)) {
+		entry = entry_make_of(DBK_MAP_EXIT, sizeof(*what), mono_ns, task);
+		what = (struct dbk_map_exit *)(entry + 1);
+		what->user = __kuid_val(task_euid(task));
 		append(entry, entry->entry_bytes);
 	}
 	raw_spin_unlock(&lock);

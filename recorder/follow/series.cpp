@@ -38,11 +38,18 @@ void FileSeries::put_metadata(Bytes packed_piece) {
     BlockKey key{header.ring_id, header.kind, header.index, header.part};
     // Those of maps are filled anew under the next number: what they had of living processes is in
     // later ones, the rest is in the files before.
-    if (header.kind == DBK_META_MAPS)
+    if (header.kind == DBK_META_MAPS) {
+        formats::ProcessMaps maps;
+        static_cast<void>(
+            maps.add(ByteView(packed_piece)
+                         .first(packed_bytes(*piece))
+                         .subspan(DBK_META_DATA_OFFSET))); // damage is for a reader to report
+        known_.add(maps.known());
         std::erase_if(metadata_, [&](const auto& entry) {
             auto behind = static_cast<uint16_t>(header.index - entry.first[2]);
             return entry.first[1] == DBK_META_MAPS && behind >= kMapBlocksMax && behind < 0x8000;
         });
+    }
     metadata_[key] = std::move(packed_piece);
     if (std::find(metadata_new_.begin(), metadata_new_.end(), key) == metadata_new_.end())
         metadata_new_.push_back(key);

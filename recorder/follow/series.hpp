@@ -47,7 +47,7 @@ struct SeriesOptions {
     int zstd_level = 1;
     bool columns = true; ///< where they are smaller than rows
     /// Returns the names of the code that processes made, which each file ends with; null: none.
-    std::function<JitTexts()> jit_texts;
+    std::function<JitTexts(const formats::KnownProcesses&)> jit_texts;
 };
 
 /// What a file's name says.
@@ -185,6 +185,7 @@ private:
     uint64_t opened_boot_ns_ = 0;
     using BlockKey = std::array<uint16_t, 4>;     // ring, kind, index, part
     std::map<BlockKey, Bytes> metadata_;          ///< the newest copy of each block
+    formats::KnownProcesses known_;               ///< since this file began
     std::vector<BlockKey> metadata_new_;          ///< that this file does not have yet
     Bytes left_;                                  ///< pieces that are kept until they are synced
     size_t left_put_ = 0;                         ///< bytes of these that were put into this file

@@ -153,8 +153,11 @@ Result<void> FileSeries::sync() {
 Result<void> FileSeries::put_jit_names(formats::Findings& findings) {
     if (!options_.jit_texts)
         return {};
-    JitTexts made = options_.jit_texts();
+    JitTexts made = options_.jit_texts(known_);
+    known_.clear(); // a process that ends is in the file that has its end
     findings.append(made.findings);
+    for (const formats::Finding& finding : made.findings.list())
+        say_(finding.where + ": " + finding.text);
     uint64_t left = file_bytes_max() / kJitTextsPart, left_out = 0;
     for (const formats::JitText& text : made.texts) {
         bool has_room = text.text.size() <= left;

@@ -7,7 +7,6 @@
 #include "formats/abi/meta.h"
 
 #include <algorithm>
-#include <array>
 #include <cstring>
 #include <string>
 #include <string_view>
@@ -53,7 +52,16 @@ public:
                  uint32_t file_at) {
         put(DBK_MAP_MAPPING, of(pid, at), dbk_map_mapping{begin, end, offset, file_at, 0});
     }
-    void exit(uint32_t pid, uint64_t at) { put(DBK_MAP_EXIT, of(pid, at), std::array<char, 0>()); }
+    void exit(uint32_t pid, uint64_t at, uint32_t user) {
+        put(DBK_MAP_EXIT, of(pid, at), dbk_map_exit{user, 0});
+    }
+    /// As older modules wrote it.
+    void exit(uint32_t pid, uint64_t at) {
+        dbk_map_entry head = of(pid, at);
+        head.kind = DBK_MAP_EXIT;
+        head.entry_bytes = sizeof(head);
+        append(&head, sizeof(head));
+    }
     void gap(uint64_t lost, uint64_t from, uint64_t at) {
         put(DBK_MAP_GAP, of(0, at), dbk_map_gap{lost, from});
     }

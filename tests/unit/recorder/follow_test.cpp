@@ -126,7 +126,9 @@ TEST_CASE("each file ends with the names of the code that processes made, as far
     f.options.series.file_bytes_max = 20000;
     std::string more = "2000 10 more\n";
     more.resize(9990, ' '); // 10000 in all may be
-    f.options.series.jit_texts = [&] { return JitTexts{{{42, "1000 10 made\n"}, {43, more}}, {}}; };
+    f.options.series.jit_texts = [&](const formats::KnownProcesses&) {
+        return JitTexts{{{42, "1000 10 made\n"}, {43, more}}, {}};
+    };
     SECTION("left out") {
         REQUIRE(f.run(
                      9, [&](uint64_t) { f.records(10); },
@@ -150,7 +152,7 @@ TEST_CASE("each file ends with the names of the code that processes made, as far
     }
     SECTION("on a disk that is full for a moment") {
         bool is_full = false;
-        f.options.series.jit_texts = [&] {
+        f.options.series.jit_texts = [&](const formats::KnownProcesses&) {
             is_full = true;
             return JitTexts{{{42, "1000 10 made\n"}, {43, "2000 10 more\n"}}, {}};
         };
@@ -167,6 +169,17 @@ TEST_CASE("each file ends with the names of the code that processes made, as far
         CHECK(trace->jit_names.find(43, 0x2008));
         CHECK(trace->summary->findings.at(0).text == "1 process left out: the file has no room");
     }
+}
+
+TEST_CASE("what of runtimes' files is not taken is said", "[follow]") {
+    Fixture f;
+    f.options.series.jit_texts = [](const formats::KnownProcesses&) {
+        JitTexts made;
+        made.findings.add(formats::FindingKind::no_symbols, "perf-44.map of process 44", "not a file");
+        return made;
+    };
+    REQUIRE(f.run(3, [&](uint64_t) { f.records(10); }).ok());
+    CHECK(f.has_said("perf-44.map of process 44: not a file"));
 }
 
 TEST_CASE("a file that is removed takes with it only what was synced", "[follow]") {

@@ -39,6 +39,7 @@ std::string dump_of(uint64_t address, const std::string& name) {
 struct Machine {
     test::TempFolder folder;
     std::filesystem::path proc = folder.path / "proc", tmp = folder.path / "tmp";
+    formats::KnownProcesses known; ///< to the recording
 
     Machine() { std::filesystem::create_directories(tmp); }
     /// Returns where the process's file would be.
@@ -66,7 +67,7 @@ struct Machine {
         return file;
     }
     recorder::JitTexts read() const {
-        auto texts = recorder::read_jit_texts(proc.string(), tmp.string());
+        auto texts = recorder::read_jit_texts(known, proc.string(), tmp.string());
         std::ranges::sort(texts.texts, {}, &formats::JitText::pid);
         return texts;
     }
@@ -94,6 +95,10 @@ TEST_CASE("files of runtimes are found where their processes see them, and of th
     write(machine.tmp / "perf-100.map", "4000 10 of a process that is there\n");
     write(machine.tmp / "perf-x.map", "5000 10 no number\n");
     write(machine.tmp / "perf-43.map", "");
+    write(machine.tmp / "perf-44.map", "6000 10 of a process from before the recording\n");
+    machine.known.ended(42, ::getuid());
+    machine.known.ended(43, ::getuid());
+    machine.known.ended(100, ::getuid()); // another, before
     auto [texts, findings] = machine.read();
     REQUIRE(texts.size() == 3);
     CHECK(texts[0].pid == 42);
@@ -103,7 +108,7 @@ TEST_CASE("files of runtimes are found where their processes see them, and of th
     CHECK(texts[2].pid == 200);
     CHECK(texts[2].text == "2000 10 contained\n");
     CHECK(findings.count() == 0);
-    CHECK(recorder::read_jit_texts("/no/such/folder", "/no/such/folder").texts.empty());
+    CHECK(recorder::read_jit_texts({}, "/no/such/folder", "/no/such/folder").texts.empty());
 }
 
 TEST_CASE("a dump is found where its process has mapped it as code", "[recorder]") {
@@ -138,6 +143,75 @@ TEST_CASE("a dump is found where its process has mapped it as code", "[recorder]
     CHECK(both.texts[0].text == texts.texts[0].text);
     CHECK(known == 12 + function.size());
     CHECK(recorder::read_jit_text_of(100, known, machine.proc.string()).texts.empty());
+}
+
+TEST_CASE("files of a process that is gone are of the user as whom it ended", "[recorder]") {
+    Machine machine;
+    auto leave = [&](uint32_t pid) {
+        write(machine.tmp / ("perf-" + std::to_string(pid) + ".map"), "1000 10 map\n");
+    };
+    auto dump_at = [&](uint32_t pid) {
+        auto path = machine.folder.path / "home" / formats::jit_dump_name(std::to_string(pid));
+        write(path, dump_of(0x5000, "dumped"));
+        machine.known.mapped(pid, path.string());
+        return path;
+    };
+    const uid_t user = ::getuid(), other = user + 1;
+    for (uint32_t pid : {100, 200, 300, 400, 500})
+        leave(pid);
+    machine.known.ended(100, user);
+    dump_at(100);
+    machine.known.ended(200, other);
+    machine.known.ended(300, std::nullopt); // an older module's
+    machine.known.ended(400, user);
+    machine.known.ended(400, other); // the number was used again
+    machine.known.lived(500);
+    machine.known.ended(600, other);
+    dump_at(600);
+    machine.known.ended(700, user);
+    auto secret = dump_at(700); // a link since then: of the file, and of its folder
+    std::filesystem::rename(secret, machine.folder.path / "secret");
+    std::filesystem::create_symlink(machine.folder.path / "secret", secret);
+    std::filesystem::create_directory_symlink(machine.folder.path / "home",
+                                              machine.folder.path / "led");
+    machine.known.ended(800, user);
+    dump_at(800);
+    machine.known.mapped(800, (machine.folder.path / "led/jit-800.dump").string());
+    machine.known.ended(900, user);
+    machine.known.mapped(900, (machine.folder.path / "home/jit-100.dump").string()); // its parent's
+    if (user == 0) // root's would be taken
+        for (const char* left : {"300", "400", "500"})
+            REQUIRE(::chown((machine.tmp / ("perf-" + std::string(left) + ".map")).c_str(), other,
+                            other) == 0);
+    recorder::JitTexts texts = machine.read();
+    REQUIRE(texts.texts.size() == 1);
+    CHECK(texts.texts[0].pid == 100);
+    CHECK(texts.texts[0].text == "1000 10 map\n5000 10 dumped\n");
+    CHECK(Machine::reasons(texts) ==
+          std::vector<std::string>{
+              "jit-700.dump of process 700: a symbolic link is not followed",
+              "jit-800.dump of process 800: could not be looked at",
+              "perf-200.map of process 200: of another user than its process, like 1 more",
+              "perf-300.map of process 300: not of root, and its process's user is not known, like 1 "
+              "more",
+              "perf-400.map of process 400: not of root, and its number was of several users"});
+}
+
+TEST_CASE("of a process that may not be looked into the dump is where the recording has it",
+          "[recorder]") {
+    Machine machine;
+    machine.process("100", ::getuid());
+    machine.process("200", ::getuid(), "7"); // of a container: the path leads elsewhere there
+    for (const char* pid : {"100", "200"}) {
+        auto path = machine.folder.path / formats::jit_dump_name(pid);
+        write(path, dump_of(0x5000, "dumped"));
+        machine.known.mapped(static_cast<uint32_t>(std::stoul(pid)), path.string());
+    }
+    recorder::JitTexts texts = machine.read();
+    REQUIRE(texts.texts.size() == 1);
+    CHECK(texts.texts[0].pid == 100);
+    CHECK(texts.texts[0].text == "5000 10 dumped\n");
+    CHECK(texts.findings.count() == 0);
 }
 
 TEST_CASE("of a process that may not be looked into the file is in the recorder's own /tmp",
@@ -201,6 +275,8 @@ TEST_CASE("a recorder that is root reads no file that a user leads it to", "[rec
     // Of another user; root's is not the process's either.
     write(machine.process("500", ::getuid() + 1), "5000 10 not its own\n");
     std::filesystem::create_symlink("/dev/zero", machine.tmp / "perf-45.map");
+    machine.known.ended(44, ::getuid());
+    machine.known.ended(45, ::getuid());
     recorder::JitTexts texts = machine.read();
     CHECK(texts.texts.empty());
     CHECK(Machine::reasons(texts) ==
@@ -235,6 +311,7 @@ TEST_CASE("files without a whole line count for what was read of them", "[record
     }
     machine.process("500", ::getuid()); // makes no code, and is not refused
     write(machine.tmp / "perf-42.map", "3000 10 gone\n");
+    machine.known.ended(42, ::getuid());
     recorder::JitTexts texts = machine.read();
     CHECK(texts.texts.empty());
     auto reasons = Machine::reasons(texts);

@@ -301,7 +301,7 @@ TEST_CASE("names of made code that find no room are left out, and the file has i
     for (int i = 0; i < 20000; i++)
         large += base::strprintf("%llx 10 f%llx\n", static_cast<unsigned long long>(random()),
                                  static_cast<unsigned long long>(random()));
-    f.options.jit_texts = [&] {
+    f.options.jit_texts = [&](const formats::KnownProcesses&) {
         return JitTexts{{{42, "1000 10 small\n"}, {43, large}, {44, "2000 10 late\n"}}, {}};
     };
     formats::Recording recording;

@@ -47,6 +47,7 @@ TEST_CASE("the worked example of maps.md says what its text says", "[maps][spec]
     CHECK_FALSE(recording.maps.find(321, 0x555555556010, 9'004'000'000));
     CHECK_FALSE(recording.maps.find(321, 0x55555555b000, 9'001'000'000));
     CHECK_FALSE(recording.maps.find(322, 0x555555556010, 9'001'000'000));
+    CHECK(recording.maps.known().find(321)->user == 1000);
     example[200] ^= std::byte{1};
     builder.add_owned(example, {"example", Packing::packed});
     CHECK(builder.build().findings.any_loss()); // by its checksum
@@ -156,4 +157,49 @@ TEST_CASE("a hostile block ends where it contradicts itself", "[maps]") {
     file.path_bytes = 1000;
     path.put(DBK_MAP_FILE, {}, file, "/short");
     CHECK(refused(path) == "a path of 1000 bytes and a build id of 0 in 64 bytes");
+}
+
+TEST_CASE("whom processes ended as, and where their own dumps were, is known", "[maps]") {
+    Block first, second(2, 9);
+    uint32_t dump = first.file("/home/x/jit-7.dump");
+    first.image(7, 100);
+    first.mapping(7, 101, 0x1000, 0x2000, 0, dump);
+    first.image(70, 100);
+    first.mapping(70, 101, 0x1000, 0x2000, 0, dump); // its parent's
+    first.exit(7, 200, 1000);
+    second.exit(7, 300, 1000); // another that had the number
+    second.mapping(71, 102, 0x1000, 0x2000, 0, second.file("/x/jit-7.dump"));
+    second.exit(8, 300, 1000);
+    second.exit(8, 400, 0);
+    second.exit(9, 300);
+    ProcessMaps maps = maps_of({&second, &first});
+    const KnownProcesses& known = maps.known();
+    REQUIRE(known.find(7));
+    CHECK(known.find(7)->user == 1000);
+    CHECK(known.find(7)->dump == "/home/x/jit-7.dump");
+    REQUIRE(known.find(70));
+    CHECK_FALSE(known.find(70)->has_ended);
+    CHECK(known.find(70)->dump == "");
+    CHECK(known.find(8)->is_of_several);
+    CHECK_FALSE(known.find(8)->user);
+    CHECK_FALSE(known.find(9)->user);
+    CHECK(known.find(9)->has_ended);
+    CHECK_FALSE(known.find(9)->is_of_several);
+    CHECK_FALSE(known.find(71));
+    KnownProcesses both;
+    both.ended(7, 1);
+    both.add(known);
+    CHECK(both.find(7)->is_of_several);
+    CHECK(both.find(8)->is_of_several);
+    CHECK(both.all().size() == 4);
+}
+
+TEST_CASE("of more processes than fit nothing is known", "[maps]") {
+    KnownProcesses known;
+    for (uint32_t pid = 1; pid <= KnownProcesses::kProcessesMax + 1; pid++)
+        known.ended(pid, 5);
+    CHECK(known.find(KnownProcesses::kProcessesMax));
+    CHECK_FALSE(known.find(KnownProcesses::kProcessesMax + 1));
+    known.ended(1, 6);
+    CHECK(known.find(1)->is_of_several);
 }

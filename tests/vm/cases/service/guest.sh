@@ -64,8 +64,13 @@ equal records-its-program "$(daybreak status | grep -c '^ring [0-9]* always: act
 for seconds in 0.1 1000; do
 	systemd-run -q -p User=nobody -u "makes-$seconds" sh -c "echo '7000 20 made_for_$seconds' >/tmp/perf-\$\$\$\$.map; exec sleep $seconds"
 done
+# A third is gone, and another user leaves a file under its number, and one under a number that was none's.
+systemd-run -q --wait -p User=nobody -u is-named sh -c 'echo $$$$ >/tmp/number; exec sleep 0.1'
+systemd-run -q --wait -p User=daemon sh -c "echo '7000 20 made_by_another' >/tmp/perf-$(cat /tmp/number).map; echo '7000 20 none' >/tmp/perf-4190000.map"
 until_it eval '[ "$(systemctl is-active makes-0.1)" = inactive ] && [ "$(cat /proc/$(systemctl show -P MainPID makes-1000)/comm)" = sleep ]'
 sleep 0.5
 holds stop-again systemctl stop daybreak-record.service
 at_least its-records "$(daybreak report $files --ring always 2>/dev/null | grep -c openat)" 10
 equal names-made-code "$(daybreak report $files --ring always 2>/dev/null | grep -o '`made_for_[0-9.]*' | sort -u | tr '\n' ' ')" '`made_for_0.1 `made_for_1000 '
+equal of-another-user "$(journalctl -u daybreak-record.service | grep -o 'perf-.*of another user than its process\|process 4190000' | sed 's/[0-9][0-9]*/N/g' | sort -u)" \
+	"perf-N.map of process N: of another user than its process"
