@@ -63,10 +63,11 @@ static void attach(void)
 	need(kill(child, SIGKILL) == 0 && waitpid(child, NULL, 0) == child, "kill");
 }
 
-/* Group 12, then user 34. */
+/* Group 12, then user 34, who may not change the root. */
 static void identity(void)
 {
 	need(setgid(12) == 0 && setuid(34) == 0, "setuid");
+	need(chroot("/") < 0 && errno == EPERM, "chroot");
 }
 
 /* Command 5 (BPF_PROG_LOAD) with nothing in it, which is refused. */
@@ -94,6 +95,16 @@ static void connection(void)
 	need(read(server, bytes, 1) == 0, "read");
 	close(server);
 	usleep(100000); /* the last packets */
+}
+
+/* A socket of SCTP that listens, and is closed. */
+static void sctp(void)
+{
+	struct sockaddr_in address = { .sin_family = AF_INET, .sin_port = htons(PORT), .sin_addr = { htonl(INADDR_LOOPBACK) } };
+	int listener = socket(AF_INET, SOCK_STREAM, IPPROTO_SCTP);
+
+	need(bind(listener, (struct sockaddr *)&address, sizeof(address)) == 0 && listen(listener, 1) == 0, "listen");
+	close(listener);
 }
 
 /* A file: made, its mode set, its data on the disk, renamed, removed. */
@@ -185,7 +196,7 @@ static const struct {
 	void (*run)(void);
 } kinds[] = {
 	{ "threads", threads }, { "attach", attach }, { "identity", identity }, { "bpf", bpf },
-	{ "connection", connection }, { "file", file }, { "newer", newer }, { "mounts", mounts }, { "pages", pages },
+	{ "connection", connection }, { "sctp", sctp }, { "file", file }, { "newer", newer }, { "mounts", mounts }, { "pages", pages },
 	{ "busy", busy }, { "crowd", crowd },
 };
 

@@ -8,6 +8,15 @@ echo 'cat /proc/version; true' >/tmp/shows
 echo 'for one in 1 2 3 4 5 6 7 8 9 10; do happenings threads; done' >/tmp/threads
 echo 'happenings connection; happenings file' >/tmp/both
 echo 'echo $$ >/sys/fs/cgroup/watched.service/cgroup.procs; cat /proc/version; true' >/tmp/moves
+# Interrupts of disks, as the kernel counts them.
+cat >/tmp/interrupts <<'END'
+interrupts() {
+	awk '/virtio/ { for (i = 2; $i ~ /^[0-9]+$/; i++) n += $i } END { print n + 0 }' /proc/interrupts
+}
+[ "$1" = count ] || interrupts >/tmp/first
+[ "$1" = count ] || dd if=/dev/zero of=/mnt/file bs=64k count=4 conv=fsync
+interrupts >/tmp/last
+END
 holds mount mount -t ext4 /dev/vda /mnt
 [ -e /sys/fs/cgroup/cgroup.procs ] || mount -t cgroup2 none /sys/fs/cgroup
 holds load insmod /share/in/daybreak.ko
@@ -33,6 +42,14 @@ grep -v '^#' /share/in/profiles.table >/tmp/table
 while IFS='~' read -r profile often pattern command; do
 	watched "$profile-$(echo "$command" | tr -c 'a-zA-Z0-9\n' -)" "$often" "$pattern" "$command" "$profile" </dev/null
 done </tmp/table
+
+sh /tmp/interrupts count
+before=$(cat /tmp/last)
+watched interrupts 1+ virtio "sh /tmp/interrupts" interrupts
+counted=$(awk '$2 ~ /^virtio/ { n += $NF } END { print n + 0 }' /tmp/watched)
+at_least interrupts-all "$counted" $(($(cat /tmp/last) - $(cat /tmp/first)))
+sh /tmp/interrupts count
+at_least interrupts-no-others $(($(cat /tmp/last) - before)) "$counted"
 
 # Filters, and a probe without a profile.
 watched name 1600 'happenings\[[0-9]+\]: unlink:entry$' "happenings crowd" unlink -k 'happen*'
