@@ -51,6 +51,8 @@ struct note {
 #define NOTE_WALK 8
 
 static struct note notes[1 << NOTE_BITS];
+/* How many, or more for a moment: with none, as usual, no bio is looked for. */
+static atomic_t noted;
 static bio_end_io_t *chain_end; /* [C] the end of a part, NULL: not known */
 
 static __probe_ctx struct note *note_find(struct bio *bio, struct bio *wanted)
@@ -71,8 +73,13 @@ static __probe_ctx struct note *note_make(struct bio *bio, int parts, u64 sector
 {
 	struct note *note = note_find(bio, NULL);
 
-	if (!note || cmpxchg(&note->bio, NULL, bio) != NULL)
+	if (!note)
 		return NULL;
+	atomic_inc(&noted); /* before the note is there: no bio's is overlooked */
+	if (cmpxchg(&note->bio, NULL, bio) != NULL) {
+		atomic_dec(&noted);
+		return NULL;
+	}
 	note->sector = sector;
 	note->bytes = bytes;
 	note->error = 0;
@@ -93,6 +100,18 @@ static __probe_ctx void fire(struct dbk_site *site, struct dbk_site_probe *probe
 	dbk_site_fire(site, probe, args);
 }
 
+static __probe_ctx void note_free(struct note *note)
+{
+	smp_store_release(&note->bio, NULL);
+	atomic_dec(&noted);
+}
+
+/* The note of a bio, whose submitter or part before it made it, if there is one. */
+static __probe_ctx_inline struct note *note_of(struct bio *bio)
+{
+	return unlikely(atomic_read(&noted) != 0) ? note_find(bio, bio) : NULL;
+}
+
 /* The bio that @bio was split off from, or itself. */
 static __probe_ctx_inline struct bio *whole_of(struct bio *bio)
 {
@@ -106,7 +125,7 @@ static __probe_ctx void done(struct dbk_site *site, struct bio *bio, u32 bytes, 
 			     blk_status_t error)
 {
 	struct bio *whole = whole_of(bio);
-	struct note *note = note_find(whole, whole);
+	struct note *note = note_of(whole);
 	struct dbk_io io = {
 		.sector = bio->bi_iter.bi_sector,
 		.bytes = bio->bi_iter.bi_size,
@@ -134,18 +153,18 @@ static __probe_ctx void done(struct dbk_site *site, struct bio *bio, u32 bytes, 
 	io.bytes = note->bytes;
 	io.error = note->error;
 	io.left_bytes = atomic_read(&note->failed_bytes);
-	smp_store_release(&note->bio, NULL);
+	note_free(note);
 	fire(site, &probes[DONE], whole, &io);
 }
 
 static __probe_ctx void on_queue(void *site, struct bio *bio)
 {
 	struct dbk_io io = { .sector = bio->bi_iter.bi_sector, .bytes = bio->bi_iter.bi_size };
-	struct note *stale = note_find(bio, bio);
+	struct note *stale = note_of(bio);
 
 	/* An earlier bio at that address, whose end was not seen. */
 	if (unlikely(stale))
-		smp_store_release(&stale->bio, NULL);
+		note_free(stale);
 	fire(site, &probes[START], bio, &io);
 }
 
@@ -153,7 +172,7 @@ static __probe_ctx void on_queue(void *site, struct bio *bio)
 static __probe_ctx void on_split(void *site, struct bio *part, unsigned int new_sector)
 {
 	struct bio *whole = whole_of(part);
-	struct note *note = note_find(whole, whole);
+	struct note *note = note_of(whole);
 
 	if (whole == part || !bio_flagged(whole, BIO_TRACE_COMPLETION))
 		return;
@@ -204,6 +223,7 @@ static void io_reset(void)
 	check_trace_callback_type_block_rq_complete(on_request);
 	chain_end = (bio_end_io_t *)dbk_symbol("bio_chain_endio");
 	memset(notes, 0, sizeof(notes));
+	atomic_set(&noted, 0);
 }
 
 static const struct dbk_site_provider io = {

@@ -10,7 +10,9 @@ from dataclasses import dataclass
 
 ENTRY = "syscall::getppid:entry"
 RETURN = "syscall::getppid:return"
-FBT = "fbt::__do_sys_getppid"
+FBT = "fbt::GETPPID"
+# The function that getppid() is, and an instruction of it after the call of ftrace: one that a kprobe does not skip.
+PLACES = {"6.1": ("__do_sys_getppid", 5), "6.12": ("__x64_sys_getppid", 9)}
 ENGINE = "#pragma D option aggregate=engine\n"
 
 
@@ -60,6 +62,25 @@ ROWS = (
          base="send-none"),
     ours("send-udp-port", "udp:::send { trace(args[4]->udp_dport); } of it", "udp:::send { trace(args[4]->udp_dport); }",
          target=529.1, wanted=225, always=True, base="send-none"),
+    Row("listen-none", "listen() and shutdown(), no tracing", fires=0, always=True, base="listen-none"),
+    ours("listen-sdt", "sdt:::inet_sock_set_state { trace(arg1); } of it", "sdt:::inet_sock_set_state { trace(arg1); }", fires=2,
+         target=333.6, base="listen-none", always=True),
+    ours("listen-tcp", "tcp:::state-change { trace(args[3]->tcps_lport); } of it",
+         "tcp:::state-change { trace(args[3]->tcps_lport); }", fires=2, target=705.2, wanted=654, base="listen-none", always=True),
+    Row("read-none", "read() of a disk, no tracing", fires=0, always=True, base="read-none"),
+    ours("read-sdt", "sdt:::block_bio_queue { trace(arg0); } of it", "sdt:::block_bio_queue { trace(arg0); }", target=112.9,
+         base="read-none", always=True),
+    ours("read-io", "io:::start { trace(args[0]->b_bcount); } of it", "io:::start { trace(args[0]->b_bcount); }", target=292.6, wanted=221,
+         base="read-none", always=True),
+    Row("wake-none", "a process is woken, answers, sleeps, no tracing", fires=0, always=True, base="wake-none"),
+    ours("wake-sdt", "sdt:::sched_waking { trace(arg0); } of it", "sdt:::sched_waking { trace(arg0); }", target=109.9, base="wake-none",
+         always=True),
+    ours("wake-sched", "sched:::wakeup { trace(args[1]->pr_pid); } of it", "sched:::wakeup { trace(args[1]->pr_pid); }", target=269.3,
+         wanted=215, base="wake-none", always=True),
+    ours("wake-sdt-switch", "sdt:::sched_switch { trace(arg2); } of it", "sdt:::sched_switch { trace(arg2); }", fires=2,
+         base="wake-none"),
+    ours("wake-off-cpu", "sched:::off-cpu { trace(args[1]->pr_pid); } of it", "sched:::off-cpu { trace(args[1]->pr_pid); }", fires=2,
+         base="wake-none"),
     Row("call-none", "a call of a function, no tracing", fires=0, base="call-none", always=True),
     ours("call-pid", "pid...:called:entry { trace(arg0); } of it", "pid*:LOOP:called:entry { trace(arg0); }", target=980.8,
          always=True, base="call-none"),
@@ -91,7 +112,7 @@ ROWS = (
          target=292.7, wanted=300, native=212.2, native_wanted=170),
     latency("latency", "system call", "syscall::getppid", target=822.8, wanted=900, native=618.0, native_wanted=480),
     latency("latency-fbt", "function", FBT, target=1121.7, wanted=1300, native=916.9, native_wanted=800),
-    ours("kinst", "an instruction, a record", "kinst::__do_sys_getppid:5 { trace(arg0); }",
+    ours("kinst", "an instruction, a record", "kinst::GETPPID:OFFSET { trace(arg0); }",
          target=645.3, always=True),
     ours("fbt", "function's entry and return, a record each",
          f"{FBT}:entry {{ trace(arg0); }}\n{FBT}:return {{ trace(arg1); }}", fires=2, target=589.8, wanted=480),

@@ -2,14 +2,13 @@
 # Runs in the guest of attribute: each case's calls are made while the host looks at them, one instruction at a time.
 cases=$(sed -n 's/.*attribute.cases=\([a-z,-]*\).*/\1/p' /proc/cmdline | tr , ' ')
 echo 0 >/proc/sys/kernel/kptr_restrict
-# What sends is compared with sending (cost.sh).
-case " $cases" in *' send'*) nones="none send-none" ;; *) nones=none ;; esac
-for name in $nones $cases; do
+ip link set lo up
+for name in $cases; do
 	case $name in *none) ;; *) insmod "/cost/$name.ko" || continue ;; esac
 	cat /proc/kallsyms >"/share/out/$name.symbols"
 	sync
 	case $name in
-	send*) getppid-loop 40000 send >/dev/null & ;;
+	send* | call* | listen* | read* | wake*) getppid-loop 40000 "${name%%-*}" >/dev/null & ;; # as cost.sh
 	*) getppid-loop 400000 >/dev/null & ;;
 	esac
 	sleep 0.05

@@ -3,15 +3,15 @@
 # the number of events seen that the tracer was at work.
 calls=$(sed 's/.*cost.calls=\([0-9]*\).*/\1/' /proc/cmdline)
 programs=$(sed -n 's/.*cost.programs=\([a-z,-]*\).*/\1/p' /proc/cmdline | tr , ' ')
+kprobe=$(sed -n 's/.*cost.kprobe=\([a-z0-9_+]*\).*/\1/p' /proc/cmdline)
 tracing=/sys/kernel/tracing
 modules=/cost
 
-# cost NAME: measures; then events NAME COUNT follows.  The names of what sends begin with send, of what calls a function
-# with call: a tenth of the calls, each of which takes twenty times as long.
+# cost NAME: measures; then events NAME COUNT follows.  A name that begins with what getppid-loop does besides getppid() means
+# that: a tenth of the calls, each of which takes twenty times as long.
 cost() {
 	case $1 in
-	send*) echo "COST $1 $(getppid-loop $((calls / 10)) send)" ;;
-	call*) echo "COST $1 $(getppid-loop $((calls / 10)) call)" ;;
+	send* | call* | listen* | read* | wake*) echo "COST $1 $(getppid-loop $((calls / 10)) "${1%%-*}")" ;;
 	*) echo "COST $1 $(getppid-loop "$calls")" ;;
 	esac
 }
@@ -73,12 +73,12 @@ case_daybreak() {
 }
 
 ifconfig lo up
-case_none none
-case_none send-none
-case_none call-none
+for work in '' send- call- listen- read- wake-; do
+	case_none "${work}none"
+done
 case_bare bare-empty 0
 case_bare bare-record 1
-case_bare bare-kprobe 1 at=__do_sys_getppid+5
+case_bare bare-kprobe 1 "at=$kprobe"
 case_ebpf ebpf
 case_ftrace ftrace
 case_disabled disabled
@@ -86,4 +86,6 @@ for program in $programs; do
 	case_daybreak "$program"
 done
 case_none none-again
-case_none send-none # see read_costs()
+for work in send listen read wake; do
+	case_none "$work-none" # see read_costs()
+done
