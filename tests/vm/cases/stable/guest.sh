@@ -189,6 +189,32 @@ equal registers-before-it "$(of ASKED | cut -d ' ' -f 1)" "$(of ASKED | cut -d '
 equal no-instruction-runs-twice "$(of AT | awk -v calls="$(of CALLS)" '$2 > calls')" ""
 at_least instructions-that-ran "$(of AT | wc -l)" 15
 
+# A thread keeps a value from one instruction to the last that every call runs.
+last=$(of AT | awk -v calls="$(of CALLS)" '$2 == calls && $1 > last { last = $1 } END { print last + 0 }')
+daybreak dtrace -qo said -c 'known files' -n 'kinst::ksys_read:0 /pid == $target/ { self->asked = arg2 + 1; @all = sum(arg2 + 1); }
+	kinst::ksys_read:'"$last"' /self->asked/ { @kept = sum(self->asked); self->asked = 0; }
+	END { printa("KEPT %@d %@d\n", @kept, @all); }' >known 2>errors
+equal instructions-share-variables "$(of KEPT | cut -d ' ' -f 1) $(cat errors)" "$(of KEPT | cut -d ' ' -f 2) "
+at_least last-instruction "$last" 100
+
+# Where a clause runs: in a thread, a soft interrupt, an interrupt.
+daybreak dtrace -qo said -c 'known sched' -n 'syscall::getppid:entry { @ipl[probename, ipl] = count(); }
+	sdt:::softirq_entry, sdt:::local_timer_entry { @ipl[probename, ipl] = count(); } END { printa("IPL %s %d\n", @ipl); }' >known 2>errors
+equal interrupt-levels "$(of IPL | LC_ALL=C sort | tr '\n' ' ')$(cat errors)" "entry 0 local_timer_entry 2 softirq_entry 1 "
+
+# A file on an overlay has the name that its reader uses, not that of the file below.
+over=/tmp/over
+mkdir -p $over
+mount -t tmpfs none $over
+mkdir $over/merged $over/below $over/above $over/work
+echo text >$over/below/file
+holds overlay mount -t overlay -o lowerdir=$over/below,upperdir=$over/above,workdir=$over/work none $over/merged
+daybreak dtrace -qo said -c "dd if=$over/merged/file of=/dev/null" -n 'syscall::read:entry /pid == $target && fds[arg0].fi_fs == "overlay"/ { @fd[fds[arg0].fi_pathname] = count(); }
+	fsinfo:::read /pid == $target && args[0]->fi_fs == "overlay"/ { @file[args[0]->fi_pathname] = count(); @bytes = sum(args[1]); }
+	END { printa("FD %s\n", @fd); printa("FILE %s\n", @file); printa("BYTES %@d\n", @bytes); }' >known 2>errors
+equal overlay-names "$(of FD) $(of FILE) $(of BYTES)" "$over/merged/file $over/merged/file 5"
+umount $over/merged $over
+
 # refused NAME: why a counter is
 refused() {
 	daybreak dtrace -en "cpc:::$1 { @ = count(); }" 2>&1 | grep -o "$2"
