@@ -291,10 +291,14 @@ void add_time_options(Command command, WindowOptions& options) {
              "Leave out what is newer, in the same forms");
 }
 
-void add_window_options(Command command, WindowOptions& options) {
-    add_time_options(command, options);
+void add_ring_option(Command command, WindowOptions& options) {
     add_text(command, "--ring", options.ring, "NAME",
              "Only this program's ring, by name or number");
+}
+
+void add_window_options(Command command, WindowOptions& options) {
+    add_time_options(command, options);
+    add_ring_option(command, options);
     add_text(command, "--cpu", options.cpus, "LIST", "Only these CPUs, as 0,2-3");
 }
 

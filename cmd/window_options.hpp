@@ -22,6 +22,8 @@ struct WindowOptions {
 
 /// Adds --since and --until.
 void add_time_options(Command command, WindowOptions& options);
+/// Adds --ring alone.
+void add_ring_option(Command command, WindowOptions& options);
 /// Adds --since, --until, --ring and --cpu.
 void add_window_options(Command command, WindowOptions& options);
 /// Adds --probe.

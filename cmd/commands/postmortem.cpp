@@ -21,7 +21,7 @@ constexpr size_t kLogLinesOfRow = 2; // the log says more than a row of a questi
 
 struct PostmortemArguments {
     DeadPlaces places;
-    WindowOptions window; // only --until
+    WindowOptions window; // only --until and --ring
     uint64_t seconds = 5;
     bool json = false;
 };
@@ -199,6 +199,7 @@ void add_postmortem(Command app, int& status) {
         .add_option("--until", arguments->window.until,
                     "Ask about this moment, not the end, in the forms that report --until takes")
         .type_name("TIME");
+    add_ring_option(command, arguments->window);
     command.add_flag("--json", arguments->json, "As one object of JSON, with all rows");
     command
         .add_option("--root", arguments->places.root,
