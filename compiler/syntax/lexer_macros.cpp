@@ -96,7 +96,7 @@ Token Lexer::macro() {
             diagnosticf(Tag::D_SYNTAX, {}, "syntax error near \"%s\"", as_string ? "$$" : "$"));
     token.span = span_from(start);
     if (is_variable(name) && !as_string) {
-        token.kind = TokenKind::identifier;
+        token.kind = TokenKind::macro_variable;
         token.text = "$" + name;
         return token;
     }

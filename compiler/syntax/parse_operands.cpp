@@ -127,7 +127,8 @@ ExprPtr Parser::primary() {
     case TokenKind::floating:
     case TokenKind::string:
         return literal();
-    case TokenKind::identifier: {
+    case TokenKind::identifier:
+    case TokenKind::macro_variable: {
         Token token = take();
         Identifier node;
         node.scope = token.has_module ? VariableScope::kernel : VariableScope::global;

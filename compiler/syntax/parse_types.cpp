@@ -158,6 +158,7 @@ bool Parser::type_before_close(TokenKind follower, const Token& name) {
     switch (follower) {
     // Nothing of these can follow an operand in parentheses: it is a cast.
     case TokenKind::identifier:
+    case TokenKind::macro_variable:
     case TokenKind::integer:
     case TokenKind::floating:
     case TokenKind::string:

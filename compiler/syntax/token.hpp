@@ -110,7 +110,8 @@ enum class TokenKind : uint8_t {
     end,     ///< end of the text
     invalid, ///< already reported by the lexer; the parser stays silent about it
     identifier,
-    aggregation, ///< @name; text is the name
+    aggregation,    ///< @name; text is the name
+    macro_variable, ///< $target of a replay of several processes; text is that
     integer,
     floating,
     string,
