@@ -12,8 +12,8 @@ using formats::Firing;
 namespace {
 
 /// What version 1 knows: records of one probe at one time are of one firing.
-bool looks_same(uint64_t ticks, const formats::EcbInfo* ecb, const formats::RecordView& record) {
-    return record.ticks == ticks && record.ecb->probe_id == ecb->probe_id;
+bool looks_same(uint64_t ticks, const formats::EcbInfo& ecb, const formats::RecordView& record) {
+    return record.ticks == ticks && record.ecb->probe_id == ecb.probe_id;
 }
 
 /// Whether any record may lie elsewhere than in the order of time.
@@ -78,18 +78,13 @@ void RecordMerge::sort(Stream& stream) {
     bool committed = false;
     while (stream.has_following) {
         all.push_back(stream.following());
-        committed |= stream.following().record.commit_ticks != 0;
+        committed |= stream.following().record.is_committed();
         read_following(stream);
     }
-    if (committed) {
+    if (committed)
         std::stable_sort(all.begin(), all.end(), [](const Placed& a, const Placed& b) {
             return a.record.ticks < b.record.ticks;
         });
-        for (size_t i = 1; i < all.size(); i++)
-            if (all[i].record.firing == Firing::unsaid)
-                all[i].same_firing =
-                    looks_same(all[i - 1].record.ticks, all[i - 1].record.ecb, all[i].record);
-    }
     stream.sorted = std::move(all);
     for (Passed& one : passed_)
         stream.sorted_pins.push_back(std::move(one.pin));
@@ -134,40 +129,41 @@ void RecordMerge::read_following(Stream& stream) {
 bool RecordMerge::is_yielded(Stream& stream) {
     Placed& next = stream.following();
     auto ecb = static_cast<size_t>(next.record.ecb - stream.recording->ecbs.all().data());
-    if (!next.same_firing)
-        stream.firing_yields = false;
+    LyingFiring& firing = stream.lying_firings[next.record.is_committed()];
+    firing.yields = firing.yields && next.same_firing;
     if (!(*stream.yielded)[ecb])
         return false;
-    next.same_firing = next.same_firing && stream.firing_yields;
-    stream.firing_yields = stream.segment_yields = true;
+    next.same_firing = firing.yields;
+    firing.yields = stream.segment_yields = true;
     return true;
 }
 
 void RecordMerge::read_as_it_lies(Stream& stream) {
     Placed& next = stream.following();
-    bool adjacent = stream.has_following;
-    uint64_t ticks = stream.read.ticks;
-    const formats::EcbInfo* ecb = stream.read.ecb;
-    next.sequence = stream.read.sequence;
-    next.index = ++stream.read.index;
+    next.sequence = stream.read_sequence;
+    next.index = ++stream.read_index;
     next.firing_ticks = 0;
     while (!stream.cursor || !stream.cursor->next(next.record)) {
         bool follows = open_segment(stream);
         stream.has_following = stream.open.has_value();
         if (!stream.has_following)
             return;
-        // Where records are missing it is not known what the one before was.
-        adjacent = adjacent && follows;
+        if (!follows) // it is not known what the record before was
+            stream.lying_firings = {};
         next.sequence = stream.open->sequence;
         next.index = 0;
         pass_tallied(stream);
     }
-    stream.read = {next.sequence, next.index, next.record.ticks, next.record.ecb};
+    stream.read_sequence = next.sequence;
+    stream.read_index = next.index;
     passed_records_ += stream.is_ahead ? 0 : 1;
     stream.has_following = true;
-    next.same_firing =
-        adjacent && (next.record.firing == Firing::unsaid ? looks_same(ticks, ecb, next.record)
-                                                          : next.record.firing == Firing::same);
+    LyingFiring& lying = stream.lying_firings[next.record.is_committed()];
+    next.same_firing = lying.ecb && (next.record.firing == Firing::unsaid
+                                         ? looks_same(lying.ticks, *lying.ecb, next.record)
+                                         : next.record.firing == Firing::same);
+    lying.ecb = next.record.ecb;
+    lying.ticks = next.record.ticks;
     if (next.index == 0 && next.record.firing == Firing::same && !next.same_firing)
         next.firing_ticks = tallied_firing_ticks(stream);
 }
@@ -258,7 +254,7 @@ uint64_t RecordMerge::tallied_firing_ticks(const Stream& stream) const {
     formats::RecordView record;
     uint64_t ticks = 0;
     while (cursor.next(record))
-        if (record.firing == Firing::begins)
+        if (record.firing != Firing::same)
             ticks = record.ticks;
     return ticks;
 }
@@ -271,13 +267,32 @@ void RecordMerge::drop_passed() {
     passed_max_ = 2 * passed_.size() + kPassedMin;
 }
 
+/// Whether a record is of the firing of the one that is yielded before it.  In the order in which
+/// they were made nothing of another firing is between two of one.
+bool RecordMerge::is_one_firing(const formats::RecordView& before, const Placed& next) const {
+    const formats::RecordView& record = next.record;
+    if (order_ != MergeOrder::made)
+        return next.same_firing && before.is_committed() == record.is_committed();
+    if (next.same_firing || !before.ecb)
+        return next.same_firing;
+    if (record.firing == Firing::unsaid)
+        return looks_same(before.ticks, *before.ecb, record);
+    if (before.is_committed() || record.is_committed())
+        return before.ecb->probe_id == record.ecb->probe_id &&
+               (before.ticks == record.ticks ||
+                (record.firing == Firing::elsewhere && before.epid < record.epid));
+    return false;
+}
+
 bool RecordMerge::advance(Stream& stream) {
     if (!stream.has_following)
         return false;
+    bool is_same = is_one_firing(stream.current().record, stream.following());
     stream.turn = 1 - stream.turn;
     read_following(stream);
     Placed& current = stream.current();
-    if (current.same_firing && stream.firing_records < DBK_FIRING_RECORDS_MAX) {
+    current.same_firing = is_same;
+    if (is_same && stream.firing_records < DBK_FIRING_RECORDS_MAX) {
         stream.firing_records++;
         return true; // where the first of the firing is
     }

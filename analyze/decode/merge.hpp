@@ -127,13 +127,15 @@ private:
     struct alignas(128) Placed { // of two the other one is a shift away
         formats::RecordView record;
         uint64_t sequence = 0, index = 0;
-        bool same_firing = false;  // as the one before it
+        bool same_firing = false;  // as the one before it of those committed, or of the others
         uint64_t firing_ticks = 0; // when its firing began, in what was tallied; else 0
     };
-    /// The record that was read last, as it lies.
-    struct Read {
-        uint64_t sequence = 0, index = 0, ticks = 0;
-        const formats::EcbInfo* ecb = nullptr;
+    /// The firing of the record that was read last, of those that were committed or of the others.
+    struct LyingFiring {
+        const formats::EcbInfo* ecb =
+            nullptr; // of the record; null: none lies before, or there is a gap
+        uint64_t ticks = 0;
+        bool yields = false; // one of its records is yielded
     };
     struct MadeOrder;
     struct Stream {
@@ -149,7 +151,8 @@ private:
         std::array<Placed, 2> places; // one is the current record, one that after it
         unsigned turn = 0;            // which is the current one
         bool has_following = false;
-        Read read;
+        uint64_t read_sequence = 0, read_index = 0; // of the record that was read last, as it lies
+        std::array<LyingFiring, 2> lying_firings;   // of what was not committed, and what was
         std::unique_ptr<MadeOrder> made; // of a CPU whose records are yielded as they were made
         std::array<std::shared_ptr<const formats::Bytes>, 2> pins; // of `places`, then
         bool is_part = false;          // of MadeOrder: who takes a record from it keeps its bytes
@@ -158,9 +161,8 @@ private:
         std::optional<MergeStart> end; // once nothing is left to be read
         uint64_t key = 0;
         uint32_t firing_records = 0; // yielded of the firing
-        // Whether a record of the firing, and of the segment, that is read is yielded:
-        bool firing_yields = false, segment_yields = false;
-        std::vector<Placed> sorted; // all that is left, when it is not in order as it lies
+        bool segment_yields = false; // a record of the segment that is read
+        std::vector<Placed> sorted;  // all that is left, when it is not in order as it lies
         size_t next_sorted = 0;
         std::vector<std::shared_ptr<const formats::Bytes>> sorted_pins;
 
@@ -186,10 +188,10 @@ private:
         Stream lying, ahead;
         std::vector<uint64_t> earliest; // made in each segment or a later one, and the end
         std::optional<Held> next;       // that was not committed
-        const formats::EcbInfo* last = nullptr; // of the record that was read last
         std::vector<Held> held;         // that were, a heap
     };
 
+    bool is_one_firing(const formats::RecordView& before, const Placed& next) const;
     bool advance(Stream& stream);
     void end_segment(Stream& stream);
     bool is_wanted(const Stream& stream, size_t segment) const;

@@ -13,14 +13,6 @@
 
 namespace daybreak::analyze {
 
-namespace {
-
-bool is_committed(const formats::RecordView& record) {
-    return record.commit_ticks != 0;
-}
-
-} // namespace
-
 /// The stream has read its first record.
 void RecordMerge::begin_made(Stream& stream) {
     auto made = std::make_unique<MadeOrder>();
@@ -50,26 +42,14 @@ void RecordMerge::begin_made(Stream& stream) {
     read_following(stream);
 }
 
-/// Finds the next record that was not committed.  A firing that commits goes on after what it
-/// committed, with a record that says that it begins: its clauses come in the order of their EPIDs.
+/// Finds the next record that was not committed.
 void RecordMerge::read_lying(MadeOrder& made) {
-    const formats::EcbInfo* before = made.last;
-    bool divides = false;
-    for (;; divides = true) {
+    do
         read_yielded(made.lying);
-        if (!made.lying.has_following || !is_committed(made.lying.following().record))
-            break;
-    }
+    while (made.lying.has_following && made.lying.following().record.is_committed());
     made.next.reset();
-    made.last = nullptr;
-    if (!made.lying.has_following)
-        return;
-    Placed& found = made.lying.following();
-    made.last = found.record.ecb;
-    if (divides && before && before->probe_id == made.last->probe_id &&
-        before->epid < made.last->epid)
-        found.same_firing = true;
-    made.next = Held{found, made.lying.cursor->pin()};
+    if (made.lying.has_following)
+        made.next = Held{made.lying.following(), made.lying.cursor->pin()};
 }
 
 /// Holds what was committed and may have been made up to a time.
@@ -77,7 +57,7 @@ void RecordMerge::read_ahead(MadeOrder& made, uint64_t ticks) {
     for (Stream& ahead = made.ahead;
          ahead.has_following && made.earliest[ahead.segment - 1] <= ticks; read_yielded(ahead)) {
         const Placed& found = ahead.following();
-        if (!is_committed(found.record))
+        if (!found.record.is_committed())
             continue;
         auto pin = std::make_shared<const formats::Bytes>(found.record.bytes.begin(),
                                                           found.record.bytes.end());
@@ -123,12 +103,8 @@ void RecordMerge::read_made(Stream& stream) {
         found = std::move(*made.next);
         read_lying(made);
     }
-    const Placed& before = stream.current();
     next = found.placed;
     pin = std::move(found.pin);
-    if (next.record.firing == formats::Firing::unsaid)
-        next.same_firing = before.record.ecb && before.record.ticks == next.record.ticks &&
-                           before.record.ecb->probe_id == next.record.ecb->probe_id;
 }
 
 } // namespace daybreak::analyze

@@ -9,16 +9,6 @@ namespace daybreak::analyze {
 
 namespace {
 
-/// Whether a record is of the firing of the one before it.  What a commit() released stands between
-/// records of one firing, whose clauses come in the order of their EPIDs.
-bool is_one_firing(const MergedRecord& before, const MergedRecord& record) {
-    bool is_committed = before.record.commit_ticks != 0 || record.record.commit_ticks != 0;
-    return is_same_firing(before, record) ||
-           (is_committed && before.ring == record.ring && before.cpu == record.cpu &&
-            before.record.ecb->probe_id == record.record.ecb->probe_id &&
-            before.record.epid < record.record.epid);
-}
-
 MergeOptions options_of(const FiringReader::Choice& choice, size_t ring) {
     MergeOptions options;
     options.ring = ring;
@@ -78,7 +68,7 @@ bool FiringReader::gather() {
         has_ahead_ = merge_.next(next);
         if (!has_ahead_)
             return count_ != 0;
-        if (count_ != 0 && !is_one_firing(*(&next - 1), next))
+        if (count_ != 0 && !is_same_firing(*(&next - 1), next))
             return true;
         count_++;
     }

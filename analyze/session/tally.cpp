@@ -57,11 +57,11 @@ bool Tally::gather(RingProgram& program, formats::RecordCursor& cursor, size_t& 
     gathered_.clear();
     whole = 0;
     while (cursor.next(record)) {
-        if (record.firing == Firing::begins)
+        if (record.firing != Firing::same)
             whole = gathered_.size();
         EcbPlan* plan = program.find(record.epid);
         if (!plan || !plan->only_aggregates || record.firing == Firing::unsaid ||
-            record.commit_ticks != 0)
+            record.is_committed())
             return false;
         gathered_.push_back({plan, record.bytes, record.ticks});
     }

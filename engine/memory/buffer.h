@@ -63,31 +63,32 @@ static __probe_ctx_inline uint32_t dbk_full_cause(const struct dbk_consumer *con
 }
 
 /** dbk_record_reserve_slow() - when there is no room, or no segment yet; false: a drop, counted */
-bool dbk_record_reserve_slow(const struct dbk_ecb *ecb, struct dbk_buffer *buffer, uint32_t bytes,
-			     struct dbk_slot *slot);
+bool dbk_record_reserve_slow(struct dbk_cpu *cpu, uint32_t bytes, struct dbk_slot *slot);
+
+/** dbk_record_place() - puts a slot for @bytes into the segment that was just opened */
+void dbk_record_place(const struct dbk_cpu *cpu, uint32_t bytes, struct dbk_slot *slot);
 
 /** dbk_record_rebase() - commits the TIME_BASE before a record whose delta does not fit 32 bits */
 void dbk_record_rebase(struct dbk_buffer *buffer, const struct dbk_slot *slot);
 
 /**
- * dbk_record_reserve() - claims room for one record
- * @ecb:   whose record it is
- * @buffer: its consumer's on this CPU
+ * dbk_record_reserve() - claims room for one record of @cpu's clause
  * @bytes: header and fixed part, multiple of 8
  *
  * Moves nothing: the record exists only after dbk_record_commit().
  * Return: true; or false, with the drop counted.
  */
-static __probe_ctx_inline bool dbk_record_reserve(const struct dbk_ecb *ecb,
-						  struct dbk_buffer *buffer, uint32_t bytes,
+static __probe_ctx_inline bool dbk_record_reserve(struct dbk_cpu *cpu, uint32_t bytes,
 						  struct dbk_slot *slot)
 {
+	const struct dbk_buffer *buffer = cpu->buffer;
 	uint32_t used = buffer->used_bytes;
 	uint64_t now = dbk_host_ticks();
 	uint32_t room = dbk_load_relaxed(&buffer->room_bytes);
 
-	if (unlikely(used + bytes > room || ((now - buffer->base_ticks) >> 32) != 0))
-		return dbk_record_reserve_slow(ecb, buffer, bytes, slot);
+	if (unlikely(used + bytes > room || ((now - buffer->base_ticks) >> 32) != 0 ||
+		     cpu->same_firing == DBK_FIRING_SPECULATES))
+		return dbk_record_reserve_slow(cpu, bytes, slot);
 	slot->record = buffer->segment + used;
 	slot->now_ticks = now;
 	slot->rebase_bytes = 0;
@@ -95,19 +96,18 @@ static __probe_ctx_inline bool dbk_record_reserve(const struct dbk_ecb *ecb,
 	return true;
 }
 
-/** dbk_record_commit() - publishes the record of @bytes that was built in @slot, by the firing of
- * @cpu */
-static __probe_ctx_inline void dbk_record_commit(struct dbk_cpu *cpu, struct dbk_buffer *buffer,
-						 const struct dbk_slot *slot, uint32_t epid,
+/** dbk_record_commit() - publishes the record of @bytes that @cpu's clause built in @slot */
+static __probe_ctx_inline void dbk_record_commit(struct dbk_cpu *cpu, const struct dbk_slot *slot,
 						 uint32_t bytes)
 {
+	struct dbk_buffer *buffer = cpu->buffer;
 	struct dbk_record_header *header = (struct dbk_record_header *)slot->record;
 	uint32_t used;
 
 	dbk_probe_assert(bytes % 8 == 0 && bytes <= slot->room);
 	if (unlikely(slot->rebase_bytes != 0))
 		dbk_record_rebase(buffer, slot);
-	header->epid = epid | cpu->same_firing;
+	header->epid = cpu->ecb->epid | (cpu->same_firing & DBK_RECORD_F_SAME_FIRING);
 	cpu->same_firing = DBK_RECORD_F_SAME_FIRING;
 	header->delta_ticks = (uint32_t)(slot->now_ticks - buffer->base_ticks);
 	used = buffer->used_bytes + bytes;

@@ -151,10 +151,37 @@ __probe_ctx bool dbk_segment_open(const struct dbk_consumer *consumer, struct db
 	return true;
 }
 
-__probe_ctx bool dbk_record_reserve_slow(const struct dbk_ecb *ecb, struct dbk_buffer *buffer,
-					 uint32_t bytes, struct dbk_slot *slot)
+/* When the next record in the ring was made.  What a speculation has of the same firing may be
+ * discarded, so the record cannot refer to it: they have one time. */
+__probe_ctx static uint64_t record_ticks(const struct dbk_cpu *cpu)
 {
-	uint64_t now = dbk_host_ticks();
+	return cpu->same_firing == DBK_FIRING_SPECULATES ? cpu->speculated_ticks : dbk_host_ticks();
+}
+
+__probe_ctx static void place(const struct dbk_buffer *buffer, uint64_t ticks, uint32_t rebase_bytes,
+			      struct dbk_slot *slot)
+{
+	slot->record = buffer->segment + buffer->used_bytes + rebase_bytes;
+	slot->now_ticks = ticks;
+	slot->rebase_bytes = rebase_bytes;
+	slot->room = buffer->segment_bytes - buffer->used_bytes - rebase_bytes;
+}
+
+__probe_ctx void dbk_record_place(const struct dbk_cpu *cpu, uint32_t bytes, struct dbk_slot *slot)
+{
+	const struct dbk_buffer *buffer = cpu->buffer;
+
+	if (cpu->same_firing == DBK_FIRING_SPECULATES && bytes + REBASE_BYTES <= dbk_room_left(buffer))
+		place(buffer, cpu->speculated_ticks, REBASE_BYTES, slot);
+	else
+		place(buffer, buffer->base_ticks, 0, slot);
+}
+
+__probe_ctx bool dbk_record_reserve_slow(struct dbk_cpu *cpu, uint32_t bytes, struct dbk_slot *slot)
+{
+	struct dbk_buffer *buffer = cpu->buffer;
+	uint64_t now = record_ticks(cpu);
+	bool goes_back = now < buffer->base_ticks && cpu->same_firing != DBK_FIRING_SPECULATES;
 	uint32_t rebase = ((now - buffer->base_ticks) >> 32) != 0 ? REBASE_BYTES : 0;
 
 	if (bytes > buffer->segment_bytes - DBK_SEGMENT_DATA_OFFSET) {
@@ -164,16 +191,13 @@ __probe_ctx bool dbk_record_reserve_slow(const struct dbk_ecb *ecb, struct dbk_b
 	/* A segment's ticks do not fall, so that its pair of clocks holds for all of it: a TSC may
 	 * restart when the machine slept. */
 	if (buffer->segment == NULL || bytes + rebase > dbk_room_left(buffer) ||
-	    now < buffer->base_ticks) {
-		if (!dbk_segment_open(ecb->consumer, buffer, ecb->gate == DBK_GATE_END))
+	    goes_back) {
+		if (!dbk_segment_open(cpu->consumer, buffer, cpu->ecb->gate == DBK_GATE_END))
 			return false;
-		now = buffer->base_ticks;
-		rebase = 0;
+		dbk_record_place(cpu, bytes, slot);
+	} else {
+		place(buffer, now, rebase, slot);
 	}
-	slot->record = buffer->segment + buffer->used_bytes + rebase;
-	slot->now_ticks = now;
-	slot->rebase_bytes = rebase;
-	slot->room = buffer->segment_bytes - buffer->used_bytes - rebase;
 	return true;
 }
 

@@ -138,9 +138,6 @@ __probe_ctx void dbk_speculation_commit(struct dbk_cpu *cpu, uint32_t id)
 	next = turn(speculation, &on_commit, mine);
 	if (next == NOTHING)
 		return;
-	/* The next record of this firing comes after those. */
-	if (mine)
-		cpu->same_firing = 0;
 	commit_share(cpu->consumer, cpu->buffer, id, cpu->ecb->gate == DBK_GATE_END);
 	if (next == COMMITTING)
 		dbk_store_release(&speculation->state, (uint32_t)INACTIVE);

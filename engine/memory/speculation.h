@@ -96,8 +96,17 @@ static __probe_ctx_inline uint8_t *dbk_specbuf_record(const struct dbk_specbuf *
 	return specbuf->memory + specbuf->used_bytes + DBK_SPEC_ENTRY_BYTES;
 }
 
+/** dbk_speculated_ticks() - the time of all records that speculations hold of the firing of @cpu */
+static __probe_ctx_inline uint64_t dbk_speculated_ticks(const struct dbk_cpu *cpu)
+{
+	bool has_one = cpu->speculated_serial == cpu->serial &&
+		       cpu->speculated_consumer == cpu->consumer;
+
+	return has_one ? cpu->speculated_ticks : dbk_host_ticks();
+}
+
 /** dbk_specbuf_append() - the record of @bytes that the firing of @cpu built there is in */
-void dbk_specbuf_append(const struct dbk_cpu *cpu, struct dbk_specbuf *specbuf, uint32_t bytes,
+void dbk_specbuf_append(struct dbk_cpu *cpu, struct dbk_specbuf *specbuf, uint32_t bytes,
 			uint64_t ticks);
 
 /** dbk_specbuf_empty() - forgets records and drops */

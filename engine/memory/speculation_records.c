@@ -38,22 +38,30 @@ __probe_ctx uint32_t dbk_specbuf_room(const struct dbk_ecb *ecb, const struct db
 	return left < room ? left : room;
 }
 
-__probe_ctx void dbk_specbuf_append(const struct dbk_cpu *cpu, struct dbk_specbuf *specbuf,
+__probe_ctx void dbk_specbuf_append(struct dbk_cpu *cpu, struct dbk_specbuf *specbuf,
 				    uint32_t bytes, uint64_t ticks)
 {
+	bool recorded = cpu->same_firing == DBK_RECORD_F_SAME_FIRING;
 	bool same = specbuf->used_bytes != 0 && specbuf->serial == cpu->serial;
 	uint8_t *entry = specbuf->memory + specbuf->used_bytes;
 	struct dbk_record_header *header =
 		(struct dbk_record_header *)(entry + DBK_SPEC_ENTRY_BYTES);
 
 	*(uint64_t *)entry = ticks;
-	header->epid = cpu->ecb->epid | (same ? DBK_RECORD_F_SAME_FIRING : 0);
+	header->epid = cpu->ecb->epid | (same	    ? DBK_RECORD_F_SAME_FIRING
+					 : recorded ? DBK_RECORD_F_FIRING_ELSEWHERE
+						    : 0);
 	header->delta_ticks = bytes;
 	specbuf->used_bytes += DBK_SPEC_ENTRY_BYTES + bytes;
 	specbuf->record_bytes += bytes;
 	specbuf->record_count++;
 	specbuf->classic_bytes = (uint32_t)classic_end(specbuf, cpu->ecb->plan);
 	specbuf->serial = cpu->serial;
+	cpu->speculated_ticks = ticks;
+	cpu->speculated_serial = cpu->serial;
+	cpu->speculated_consumer = cpu->consumer;
+	if (!recorded)
+		cpu->same_firing = DBK_FIRING_SPECULATES;
 }
 
 __probe_ctx void dbk_specbuf_empty(struct dbk_specbuf *specbuf)

@@ -333,6 +333,10 @@ __probe_ctx_inline static void run_clause(struct dbk_cpu *cpu, struct dbk_buffer
 					  struct dbk_meta_cpu *counters, const uint64_t *args,
 					  void *frame, const struct dbk_ecb *ecb)
 {
+	if (unlikely(cpu->same_firing == DBK_FIRING_SPECULATES)) {
+		run_slowly(cpu, buffer, args, frame, ecb); /* the record has another time */
+		return;
+	}
 	if (likely(ecb->tier == DBK_TIER_ARGUMENTS)) {
 		if (likely(run_arguments(buffer, ecb, args, dbk_host_ticks(), cpu->same_firing))) {
 			count_record(counters, ecb);

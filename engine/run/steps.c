@@ -78,12 +78,9 @@ __probe_ctx static bool move_record(struct run *run, struct build *build, uint32
 		run->dropped = true; /* counted there */
 		return false;
 	}
-	build->base = buffer->segment + buffer->used_bytes;
-	build->room = fresh;
-	build->slot->record = build->base;
-	build->slot->now_ticks = buffer->base_ticks;
-	build->slot->rebase_bytes = 0;
-	build->slot->room = fresh;
+	dbk_record_place(run->cpu, build->used + more, build->slot);
+	build->base = build->slot->record;
+	build->room = build->slot->room;
 	/* With one segment, or a ring that came round, old and new may overlap. */
 	memmove(build->base, old, build->used);
 	return true;
@@ -422,7 +419,7 @@ __probe_ctx static bool speculate(struct run *run, uint32_t id)
 	run->speculation = id;
 	if (!run->plan->has_record)
 		return true;
-	run->spec_ticks = dbk_host_ticks();
+	run->spec_ticks = dbk_speculated_ticks(cpu);
 	run->record.base = dbk_specbuf_record(specbuf);
 	run->record.room = dbk_specbuf_room(cpu->ecb, cpu->buffer, specbuf);
 	run->record.used = run->plan->fixed_bytes;
@@ -506,7 +503,7 @@ __probe_ctx static bool begin_record(struct run *run)
 		return false;
 	if (!plan->has_record || plan->speculates)
 		return true;
-	if (!dbk_record_reserve(run->cpu->ecb, run->cpu->buffer, plan->fixed_bytes, &run->slot))
+	if (!dbk_record_reserve(run->cpu, plan->fixed_bytes, &run->slot))
 		return false;
 	run->record.base = run->slot.record;
 	run->record.room = run->slot.room;
@@ -532,7 +529,7 @@ __probe_ctx static void end_record(struct run *run)
 	}
 	if (unlikely(run->cpu->buffer->account.limit_bytes != 0))
 		dbk_account_commit(run->cpu->buffer);
-	dbk_record_commit(run->cpu, run->cpu->buffer, &run->slot, run->cpu->ecb->epid, bytes);
+	dbk_record_commit(run->cpu, &run->slot, bytes);
 }
 
 __probe_ctx void dbk_run_plan(struct dbk_cpu *cpu, uint32_t *action_ret)

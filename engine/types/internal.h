@@ -326,14 +326,17 @@ struct dbk_cpuinfo {
 	int32_t id, pset, chip, lgrp;
 };
 
+#define DBK_FIRING_SPECULATES 1u
+
 /*
  * One CPU: what the firing in progress needs.  Only that CPU touches it, with
  * interrupts off; `nesting` keeps even an NMI out of the rest.
  */
 struct dbk_cpu {
 	uint32_t nesting; /* 1 while a firing runs */
-	/* DBK_RECORD_F_SAME_FIRING when the last record of the consumer whose ECBs run is of this
-	 * firing, else 0: what the next one's EPID gets. */
+	/* Of this firing, of the consumer whose ECBs run: DBK_RECORD_F_SAME_FIRING when it has a
+	 * record in the ring, which the next one's EPID gets; DBK_FIRING_SPECULATES when only a
+	 * speculation has one; else 0. */
 	uint32_t same_firing;
 	uint32_t index;	  /* [C] */
 	bool up;	  /* [H] it may fire, and consumers have memory for it */
@@ -349,6 +352,10 @@ struct dbk_cpu {
 	uint32_t timestamp_serial; /* of the firing that asked */
 	uint64_t vtimestamp;	   /* of the thread, once asked for */
 	uint32_t vtimestamp_serial;
+	/* When the first record was made that a speculation holds of the firing. */
+	uint64_t speculated_ticks;
+	uint32_t speculated_serial;
+	const struct dbk_consumer *speculated_consumer;
 	/* What the firing may still cost, for one consumer; run/dif.h. */
 	uint32_t work_serial; /* of the firing ... */
 	const struct dbk_consumer *work_consumer; /* ... and the consumer that it is for */

@@ -21,8 +21,10 @@
 #include "drops.h"
 
 #define DBK_SEGMENT_MAGIC	  0x534b4244u /* "DBKS" in memory */
-#define DBK_SEGMENT_VERSION	  2
-#define DBK_SEGMENT_VERSION_FIRST 1	/* still read: without DBK_RECORD_F_SAME_FIRING */
+#define DBK_SEGMENT_VERSION	  3
+/* Still read, too: */
+#define DBK_SEGMENT_VERSION_DIVIDED 2	/* a commit divides its firing */
+#define DBK_SEGMENT_VERSION_FIRST   1	/* nothing says which records are of one firing */
 #define DBK_SEGMENT_ALIGN_BYTES	  4096u /* every segment starts on a page */
 #define DBK_SEGMENT_BYTES_MIN	  4096u
 #define DBK_SEGMENT_BYTES_DEFAULT 16384u
@@ -88,15 +90,18 @@ DBK_ABI_AT(struct dbk_segment_losses, drops, 8);
 #define DBK_RECORD_ALIGN_BYTES 8u
 #define DBK_RECORD_BYTES_MAX   65528u /* a tail reference counts in 16 bits */
 
-/* In the word of the EPID: of the same firing as the record before it of this ring and CPU. */
+/* In the word of the EPID: of the same firing as the record before it that this CPU put into the
+ * same place (the ring, or the speculation that held it). */
 #define DBK_RECORD_F_SAME_FIRING 0x80000000u
-#define DBK_EPID_MAX		 0x7fffffffu
+/* In a speculation, unless that: its firing made a record before it in the ring. */
+#define DBK_RECORD_F_FIRING_ELSEWHERE 0x40000000u
+#define DBK_EPID_MAX		 0x3fffffffu
 
 /* A reader takes what a firing has beyond these as another firing. */
 #define DBK_FIRING_RECORDS_MAX 8192u
 
 struct dbk_record_header {
-	uint32_t epid;	      /* with DBK_RECORD_F_SAME_FIRING; 0: a control record */
+	uint32_t epid;	      /* with DBK_RECORD_F_ bits; 0: a control record */
 	uint32_t delta_ticks; /* time since the last base */
 };
 

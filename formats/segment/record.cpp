@@ -147,10 +147,19 @@ std::optional<StackView> RecordView::stack(size_t field) const {
                                                                    : *view);
 }
 
-bool RecordCursor::says_firing(ByteView segment) {
+RecordCursor::Words RecordCursor::words_of(ByteView segment) {
+    using enum Firing;
     constexpr size_t kVersion = offsetof(dbk_segment_header, version);
-    return segment.size() >= kVersion + sizeof(uint16_t) &&
-           load<uint16_t>(segment.data() + kVersion) != DBK_SEGMENT_VERSION_FIRST;
+    if (segment.size() < kVersion + sizeof(uint16_t))
+        return {};
+    switch (load<uint16_t>(segment.data() + kVersion)) {
+    case DBK_SEGMENT_VERSION_FIRST:
+        return {UINT32_MAX, {unsaid, unsaid, unsaid, unsaid}};
+    case DBK_SEGMENT_VERSION_DIVIDED:
+        return {UINT32_MAX >> 1, {elsewhere, elsewhere, same, same}};
+    default:
+        return {DBK_EPID_MAX, {begins, elsewhere, same, same}};
+    }
 }
 
 RecordCursor::RecordCursor(Result<PinnedBytes> segment, uint64_t base_ticks, const EcbTable& ecbs,
@@ -161,7 +170,7 @@ RecordCursor::RecordCursor(Result<PinnedBytes> segment, uint64_t base_ticks, con
         return;
     }
     bytes_ = segment->bytes;
-    says_firing_ = says_firing(bytes_);
+    words_ = words_of(bytes_);
     pin_ = std::move(segment->pin);
 }
 

@@ -97,11 +97,13 @@ struct UserStackParts {
 /// Takes the untrusted tail of such a field apart; one that contradicts itself is frames alone.
 UserStackParts split_user_stack(ByteView untrusted);
 
-/// What a record says about its firing.
+/// What a record says about its firing; the first three as the two bits of its EPID's word.
 enum class Firing : uint8_t {
-    begins, ///< none of the records before it is known to be of it
-    same,   ///< as that of the record before it of the ring and CPU
-    unsaid, ///< a segment of version 1: records of one probe at one time are of one firing
+    begins,    ///< none of the records before it is known to be of it
+    elsewhere, ///< held by a speculation: one in the ring is; version 2: one in another place may
+               ///< be
+    same,      ///< as that of the record before it of the CPU in the ring, or in its speculation
+    unsaid,    ///< a segment of version 1: records of one probe at one time are of one firing
 };
 
 /// One record.  Views point into the segment, whose bytes the cursor pins.
@@ -115,8 +117,9 @@ struct RecordView {
     uint64_t commit_ticks = 0;
     uint32_t speculation = 0; ///< that held it till then
 
+    bool is_committed() const { return commit_ticks != 0; }
     /// When it came into the ring: what a CPU's records are in the order of.
-    uint64_t arrival_ticks() const { return commit_ticks != 0 ? commit_ticks : ticks; }
+    uint64_t arrival_ticks() const { return is_committed() ? commit_ticks : ticks; }
 
     /// By index into ecb->fields.  Empty when the field is of another shape, has an odd width, or
     /// its tail reference leads outside the record.
@@ -146,7 +149,7 @@ public:
     /// `base_ticks` are as recorded; `line` makes the ticks of the records shifted ones.
     RecordCursor(ByteView segment, uint64_t base_ticks, const EcbTable& ecbs, TickLine line = {})
         : bytes_(segment), ecbs_(&ecbs), base_ticks_(base_ticks), line_(line),
-          says_firing_(says_firing(segment)) {}
+          words_(words_of(segment)) {}
     /// The same over a segment that was loaded; one that could not be is damage of kind unreadable.
     RecordCursor(Result<PinnedBytes> segment, uint64_t base_ticks, const EcbTable& ecbs,
                  TickLine line = {});
@@ -165,8 +168,8 @@ public:
                     return false;
                 continue;
             }
-            uint32_t same = says_firing_ ? header.epid & DBK_RECORD_F_SAME_FIRING : 0;
-            header.epid ^= same;
+            uint32_t firing = header.epid >> kFiringShift;
+            header.epid &= words_.epid_max;
             const EcbInfo* ecb = ecbs_->find(header.epid);
             if (!ecb || ecb->no_record()) [[unlikely]]
                 return stop_unknown(header.epid, ecb);
@@ -177,7 +180,7 @@ public:
                 length % DBK_RECORD_ALIGN_BYTES != 0 || length > DBK_RECORD_BYTES_MAX) [[unlikely]]
                 return stop_length(*ecb, length, left);
             record.epid = header.epid;
-            record.firing = !says_firing_ ? Firing::unsaid : same ? Firing::same : Firing::begins;
+            record.firing = words_.firings[firing];
             record.ecb = ecb;
             record.ticks = base_ticks_ + header.delta_ticks;
             record.bytes = {at, length};
@@ -197,7 +200,13 @@ public:
     const std::shared_ptr<const Bytes>& pin() const { return pin_; }
 
 private:
-    static bool says_firing(ByteView segment);
+    static constexpr unsigned kFiringShift = 30;
+    /// What the word that has the EPID says in a version of segments.
+    struct Words {
+        uint32_t epid_max = DBK_EPID_MAX;
+        std::array<Firing, 4> firings{}; ///< by the two highest bits
+    };
+    static Words words_of(ByteView segment);
     bool control(size_t left);
     void place_in_time(RecordView& record);
     bool stop(FindingKind kind, std::string text);
@@ -209,7 +218,7 @@ private:
     const EcbTable* ecbs_;
     uint64_t base_ticks_;
     TickLine line_;
-    bool says_firing_; // the version is one whose records do
+    Words words_;
     size_t offset_ = DBK_SEGMENT_DATA_OFFSET;
     size_t commit_end_ = 0; // records before this offset are of the commit read last
     uint64_t commit_ticks_ = 0;

@@ -14,6 +14,12 @@ namespace daybreak::formats {
 
 using base::load;
 
+namespace {
+constexpr unsigned kFiringShift = 30; // of the bits of an EPID's word that say its firing
+constexpr uint32_t kFirings = 4;
+static_assert(DBK_EPID_MAX == (1U << kFiringShift) - 1);
+} // namespace
+
 void ColumnPacker::learn(ByteView untrusted_piece) {
     Result<Piece> piece = parse_piece(untrusted_piece);
     if (!piece.ok() || piece->kind != PieceKind::metadata || piece->meta.kind != DBK_META_ECBS ||
@@ -35,19 +41,15 @@ void ColumnPacker::learn_ecb(uint16_t ring_id, const EcbInfo& ecb) {
         return;
     if (!layout) {
         ring.index.add(ecb.epid, layouts_.size());
-        layout = &layouts_.emplace_back();
-        layout->same_firing = &layouts_.emplace_back();
+        layouts_.resize(layouts_.size() + kFirings);
     }
-    layout->same_firing->set(*record, DBK_RECORD_F_SAME_FIRING);
-    layout->set(*record, 0);
+    size_t first = *ring.index.find(ecb.epid);
+    for (uint32_t firing = 0; firing < kFirings; firing++)
+        layouts_[first + firing] = Layout(*record, firing);
 }
 
-void ColumnPacker::Layout::set(const RecordLayout& of_epid, uint32_t mark) {
-    Layout* other = same_firing;
-    *this = {};
-    same_firing = other;
-    record = of_epid;
-    record.word |= mark;
+ColumnPacker::Layout::Layout(const RecordLayout& of_epid, uint32_t firing) : record(of_epid) {
+    record.word |= firing << kFiringShift;
     fixed_bytes = record.fixed_bytes();
     uint32_t at = record.first_offset();
     for (uint8_t width : record.widths) {
@@ -61,10 +63,7 @@ void ColumnPacker::Layout::set(const RecordLayout& of_epid, uint32_t mark) {
 /// By the word that a record begins with.
 ColumnPacker::Layout* ColumnPacker::find(const Ring& ring, uint32_t word) {
     std::optional<size_t> at = ring.index.find(word & DBK_EPID_MAX);
-    if (!at)
-        return nullptr;
-    Layout& layout = layouts_[*at];
-    return word & DBK_RECORD_F_SAME_FIRING ? layout.same_firing : &layout;
+    return at ? &layouts_[*at + (word >> kFiringShift)] : nullptr;
 }
 
 void ColumnPacker::begin() {

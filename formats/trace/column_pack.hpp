@@ -38,11 +38,10 @@ private:
         uint8_t plain_blocks_left = 0; ///< till a dictionary of its strings is tried again
     };
     struct Layout {
-        /// Forgets everything of another layout of the EPID.
-        void set(const RecordLayout& of_epid, uint32_t mark);
+        Layout() = default;
+        Layout(const RecordLayout& of_epid, uint32_t firing);
 
         RecordLayout record;
-        Layout* same_firing = nullptr; ///< that of the EPID's records that go on a firing
         uint32_t fixed_bytes = 0;
         std::vector<uint32_t> tail_offsets; ///< of the references in the fixed part
         std::vector<ItemMemory> items;
@@ -52,7 +51,7 @@ private:
         std::vector<uint64_t> time_steps;
     };
     struct Ring {
-        EpidIndex index; ///< in layouts_
+        EpidIndex index; ///< in layouts_, of the first of its four
     };
     /// So many segments, then so many bytes as they are.
     struct Run {
@@ -78,7 +77,7 @@ private:
     void gather(ByteView rows, std::span<const uint32_t> positions, uint32_t offset, uint8_t width);
 
     std::map<uint16_t, Ring> rings_;
-    std::deque<Layout> layouts_;
+    std::deque<Layout> layouts_; ///< of each EPID four, by the two bits that say its firing
     ColumnEncoder encoder_;
     std::array<ColumnMemory, kHeaderItems.size()> header_memory_{};
     ColumnMemory kinds_memory_;

@@ -5,6 +5,8 @@
 #include "tests/unit/engine/test_host.hpp"
 
 #include <catch2/catch.hpp>
+#include <map>
+#include <set>
 
 using namespace daybreak::engine_test;
 
@@ -22,6 +24,9 @@ Difo is_one(uint32_t index) {
 }
 Difo twice(uint32_t index) {
     return {{ldgs(DIF_VAR_ARG0 + index, 1), op3(DIF_OP_ADD, 1, 1, 1), ret(1)}};
+}
+Difo execname() {
+    return {{ldgs(DIF_VAR_EXECNAME, 1), ret(1)}, string_type()};
 }
 /// Faults at the address arg0.
 Difo load_arg0() {
@@ -49,6 +54,18 @@ size_t check_marks(const dbk_consumer* consumer, uint32_t cpu = 0) {
         same += all[i].same_firing;
     }
     return same;
+}
+
+/// The numbers of the records from one on, each with + when it goes on the firing of the one before
+/// it, and ~ when its firing has one elsewhere.
+std::string marks(const dbk_consumer* consumer, size_t from) {
+    std::vector<Record> all = records(consumer);
+    std::string text;
+    for (size_t i = from; i < all.size(); i++)
+        text += std::to_string(all[i].u64(8)) + (all[i].same_firing    ? "+ "
+                                                 : all[i].is_elsewhere ? "~ "
+                                                                       : " ");
+    return text.substr(0, text.empty() ? 0 : text.size() - 1);
 }
 
 } // namespace
@@ -153,27 +170,70 @@ TEST_CASE("a speculation keeps its own records of a firing together", "[engine][
     clause(dof, 0, is_one(1));
     auto* consumer = engine.start(dof.build());
     engine.fire(ask);
-    auto marks = [&](std::vector<std::pair<uint64_t, bool>> expected) {
-        std::vector<std::pair<uint64_t, bool>> found;
-        std::vector<Record> all = records(consumer);
-        for (size_t i = 1; i < all.size(); i++)
-            found.emplace_back(all[i].u64(8), all[i].same_firing);
-        CHECK(found == expected);
-    };
     engine.fire(go, {10, 0, 1, 0, 1});
     engine.fire(go, {11, 1, 1, 0, 1});
-    marks({{11, false}, {11, true}, {11, true}});
+    CHECK(marks(consumer, 1) == "11 11+ 11+");
     engine.fire(go, {12, 1, 1, 1, 1});
-    marks({{11, false},
-           {11, true},
-           {11, true},
-           {12, false},
-           {10, false},
-           {10, true},
-           {11, false},
-           {11, true},
-           {12, false},
-           {12, true},
-           {12, false},
-           {12, true}});
+    CHECK(marks(consumer, 4) == "12 10 10+ 11~ 11+ 12~ 12+ 12+ 12+");
+}
+
+TEST_CASE("what speculations hold of a firing and the first record after it have one time",
+          "[engine][firing]") {
+    Engine engine;
+    auto& ask = engine.probe("test", "m", "f", "ask");
+    auto& go = engine.probe("test", "m", "f", "go");
+    Dof dof;
+    dof.option(DTRACEOPT_NSPEC, 3);
+    dof.ecb("test:::ask", {dof.trace({{call(DIF_SUBR_SPECULATION, 1), ret(1)}})});
+    for (uint32_t speculation : {4, 5})
+        dof.ecb("test:::go", {{DTRACEACT_SPECULATE, dof.difo(arg(speculation))}, dof.trace(arg(0))},
+                dof.difo(arg(speculation)));
+    dof.ecb("test:::go", {{DTRACEACT_DISCARD, dof.difo(arg(1))}}, dof.difo(arg(1)));
+    clause(dof, 0, is_one(3));
+    interpreted_clause(dof, is_one(3));
+    dof.ecb("test:::go", {{DTRACEACT_COMMIT, dof.difo(arg(2))}}, dof.difo(arg(2)));
+    auto* consumer = engine.start(dof.build());
+    for (int i = 0; i < 3; i++)
+        engine.fire(ask);
+    engine.fire(go, {20, 0, 0, 1, 1}); // held by 1, then in the ring
+    engine.fire(go, {21, 0, 0, 1});
+    engine.fire(go, {22, 2, 0, 1, 2});    // what 2 held was discarded at once
+    engine.fire(go, {23, 0, 0, 0, 3, 1}); // held by two
+    engine.fire(go, {24, 0, 1, 1});       // commits 1 after its own records
+    CHECK(marks(consumer, 3) == "20 20+ 21 21+ 22 22+ 24 24+ 20 23");
+    engine.fire(go, {25, 0, 3});
+    CHECK(marks(consumer, 3 + 10) == "23");
+    std::map<uint64_t, std::vector<uint64_t>> ticks; // of each firing
+    for (const Record& record : records(consumer))
+        ticks[record.u64(8)].push_back(record.ticks);
+    CHECK(ticks[20][0] == ticks[20][2]);
+    CHECK(ticks[20][0] < ticks[20][1]);
+    CHECK(ticks[23][0] == ticks[23][1]);
+    CHECK(ticks[21][0] > ticks[20][1]);
+}
+
+TEST_CASE("one time for a firing, also where a segment ends", "[engine][firing]") {
+    Engine engine;
+    auto& ask = engine.probe("test", "m", "f", "ask");
+    auto& go = engine.probe("test", "m", "f", "go");
+    Dof dof;
+    dof.ecb("test:::ask", {dof.trace({{call(DIF_SUBR_SPECULATION, 1), ret(1)}})});
+    dof.ecb("test:::go", {{DTRACEACT_SPECULATE, dof.difo(arg(1))}, dof.trace(arg(0))});
+    dof.ecb("test:::go", {dof.trace(arg(0)), dof.trace(execname())});
+    dof.ecb("test:::go", {{DTRACEACT_COMMIT, dof.difo(arg(1))}}, dof.difo(is_one(2)));
+    dof.option(DBK_OPT_SEGMENTSIZE, 4096);
+    dof.option(DTRACEOPT_BUFSIZE, 1 << 20);
+    dof.option(DTRACEOPT_SPECSIZE, 1 << 20);
+    auto* consumer = engine.start(dof.build());
+    engine.fire(ask);
+    for (uint64_t i = 100; i < 1000; i++)
+        engine.fire(go, {i, 1, i == 999});
+    CHECK(segments(consumer, 0).size() > 5);
+    std::map<uint64_t, std::set<uint64_t>> ticks; // of each firing
+    for (const Record& record : records(consumer))
+        if (record.epid > 1)
+            ticks[record.u64(record.epid == 2 ? 8 : 16)].insert(record.ticks);
+    CHECK(ticks.size() == 900);
+    for (const auto& [firing, times] : ticks)
+        CHECK(times.size() == 1);
 }

@@ -180,6 +180,8 @@ std::vector<Record> records(const dbk_consumer* consumer, uint32_t cpu) {
                 continue;
             }
             bool same_firing = (record.epid & DBK_RECORD_F_SAME_FIRING) != 0;
+            bool is_elsewhere = (record.epid & DBK_RECORD_F_FIRING_ELSEWHERE) != 0;
+            REQUIRE_FALSE((same_firing && is_elsewhere));
             record.epid &= DBK_EPID_MAX;
             uint32_t bytes = record_bytes(consumer, base + at, record.epid);
             REQUIRE(bytes % DBK_RECORD_ALIGN_BYTES == 0);
@@ -188,7 +190,8 @@ std::vector<Record> records(const dbk_consumer* consumer, uint32_t cpu) {
             found.push_back({record.epid,
                              ticks + record.delta_ticks,
                              {base + at, base + at + bytes},
-                             same_firing});
+                             same_firing,
+                             is_elsewhere});
             at += bytes;
         }
     }

@@ -75,6 +75,7 @@ struct Record {
     uint64_t ticks = 0;
     std::vector<uint8_t> bytes; ///< whole record
     bool same_firing = false;   ///< as the record before it
+    bool is_elsewhere = false;  ///< its firing has one elsewhere
 
     uint64_t u64(size_t offset) const;
     uint32_t u32(size_t offset) const;

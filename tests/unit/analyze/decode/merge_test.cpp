@@ -292,6 +292,81 @@ TEST_CASE("a firing goes over from one segment to the next, but not over one tha
     CHECK(firings(written) == Firings{{10000}, {10012}, {10020, 10022}});
 }
 
+namespace {
+
+/// Two clauses of one probe, of which the second speculates, and a third one.
+struct Speculated : Written {
+    uint32_t held, last;
+
+    explicit Speculated(uint16_t version = DBK_SEGMENT_VERSION)
+        : Written({.version = version, .segments_per_cpu = 8}) {
+        uint32_t probe = ring.add_probe("p", "m", "f", "n");
+        std::vector<dbk_meta_field> fields = {RingBuilder::integer_field(8, 8)};
+        epid = ring.add_ecb(probe, fields, 16);
+        held = ring.add_ecb(probe, fields, 16, DBK_ECB_F_SPECULATES);
+        last = ring.add_ecb(probe, fields, 16);
+        ring.open_segment(0, 0);
+    }
+    void put(uint32_t word, uint64_t ticks) {
+        ring.record(0, word, ticks, RingBuilder::words({ticks}));
+    }
+    void commit(uint64_t now, const std::vector<std::pair<uint32_t, uint64_t>>& records) {
+        auto bytes = static_cast<uint32_t>(16 * records.size()); // no time base is needed
+        dbk_control_commit control = {{0, DBK_CONTROL_COMMIT, sizeof(control)}, now, bytes, 1};
+        base::Bytes raw;
+        RingBuilder::append(raw, &control, sizeof(control));
+        ring.raw(0, raw);
+        for (auto [word, ticks] : records)
+            put(word, ticks);
+    }
+};
+
+constexpr uint32_t kElsewhere = DBK_RECORD_F_FIRING_ELSEWHERE;
+
+} // namespace
+
+TEST_CASE("a firing is whole in the order in which its records were made, however it was committed",
+          "[analyze][merge][firing]") {
+    Speculated written;
+    written.put(written.epid, 1000); // 1000 1001 | 1010 1012 | 1020 1021 1022 | 1030 | 1041 1041
+    written.put(written.epid, 1010);
+    written.put(written.last | kSame, 1012);
+    written.put(written.epid, 1020);
+    written.commit(1021, {{written.held | kElsewhere, 1001}, {written.held | kElsewhere, 1021}});
+    written.put(written.last | kSame, 1022);
+    written.put(written.last, 1030);
+    written.put(written.last, 1041);
+    written.commit(1050, {{written.held, 1041}});
+    CHECK(firings(written, MergeOrder::made) ==
+          Firings{{1000, 1001}, {1010, 1012}, {1020, 1021, 1022}, {1030}, {1041, 1041}});
+    CHECK(firings(written) ==
+          Firings{{1000}, {1010, 1012}, {1020}, {1001}, {1021}, {1022}, {1030}, {1041}, {1041}});
+    SECTION("what is elsewhere may be gone") {
+        written.commit(1070, {{written.held, 1060}, {written.held | kElsewhere, 1064}});
+        CHECK(firings(written, MergeOrder::made).size() == 7);
+    }
+    SECTION("not over a segment that is missing") {
+        written.ring.open_segment(0, 0);
+        written.put(written.last, 1081);
+        written.ring.open_segment(0, 0);
+        written.commit(1091, {{written.held, 1040}});
+        written.put(written.last | kSame, 1092);
+        std::memset(written.ring.segment_memory(0).data() + 4096, 0, 4);
+        CHECK(firings(written, MergeOrder::made).back() == std::vector<uint64_t>{1092});
+    }
+}
+
+TEST_CASE("in version 2 a commit divides its firing, and joins clauses in their order",
+          "[analyze][merge][firing]") {
+    Speculated written(DBK_SEGMENT_VERSION_DIVIDED);
+    written.put(written.epid, 1000);
+    written.commit(1002, {{written.held, 1001}, {written.held, 990}});
+    written.put(written.last, 1003);
+    written.put(written.last | kSame, 1004);
+    CHECK(firings(written, MergeOrder::made) == Firings{{990}, {1000, 1001, 1003, 1004}});
+    CHECK(firings(written) == Firings{{1000}, {1001}, {990}, {1003, 1004}});
+}
+
 TEST_CASE("a firing has its most records, whatever a file says", "[analyze][merge][firing]") {
     Written written({.segments_per_cpu = 128});
     constexpr uint64_t kCount = 3 * DBK_FIRING_RECORDS_MAX + 5;

@@ -64,7 +64,7 @@ TEST_CASE("records come back with their ticks, integers and strings", "[segment]
     CHECK(recording.findings.count() == 0);
 }
 
-TEST_CASE("the EPID's word says whether a record is of the firing before it, from version 2 on",
+TEST_CASE("the EPID's word says what a record knows of its firing, from version 2 on",
           "[segment][record]") {
     for (uint16_t version = DBK_SEGMENT_VERSION_FIRST; version <= DBK_SEGMENT_VERSION; version++) {
         INFO("version " << version);
@@ -73,6 +73,8 @@ TEST_CASE("the EPID's word says whether a record is of the firing before it, fro
         builder.record(0, epid, 1000, {});
         builder.record(0, epid | DBK_RECORD_F_SAME_FIRING, 1001, {});
         builder.record(0, epid, 1002, {});
+        if (version > DBK_SEGMENT_VERSION_DIVIDED)
+            builder.record(0, epid | DBK_RECORD_F_FIRING_ELSEWHERE, 1003, {});
         formats::RecordingBuilder pieces;
         pieces.add_owned(builder.metadata_memory(), {});
         pieces.add_owned(builder.segment_memory(0), {});
@@ -88,8 +90,11 @@ TEST_CASE("the EPID's word says whether a record is of the firing before it, fro
         if (version == DBK_SEGMENT_VERSION_FIRST) {
             CHECK(found == std::vector{Firing::unsaid});
             CHECK(cursor.damage()->kind == FindingKind::unknown_epid);
+        } else if (version == DBK_SEGMENT_VERSION_DIVIDED) {
+            CHECK(found == std::vector{Firing::elsewhere, Firing::same, Firing::elsewhere});
         } else {
-            CHECK(found == std::vector{Firing::begins, Firing::same, Firing::begins});
+            CHECK(found ==
+                  std::vector{Firing::begins, Firing::same, Firing::begins, Firing::elsewhere});
         }
     }
 }
