@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Provider io: requests to block devices, as bufinfo_t, and their devices, as devinfo_t.  Which file a request is
- * for, a bio does not say: fileinfo_t has the names that stand for that.
+ * Provider io: requests to block devices, as bufinfo_t, and their devices, as devinfo_t.  fileinfo_t has the last part
+ * of a file's name if the request is for pages of the page cache: a bio has no more.
  */
 
 /* formats/abi/io.h */
@@ -15,6 +15,7 @@ typedef struct dbk_io {
 	uint32_t operation;
 	uint32_t error;
 	uint32_t reserved;
+	struct address_space *mapping;
 } dbk_io_t;
 
 /* b_flags: include/linux/blk_types.h numbers a read 0 and a write 1. */
@@ -74,12 +75,18 @@ translator devinfo_t < dbk_io_t *I > {
 	dev_pathname = stringof(I->disk_name);
 };
 
+/* One of the file's names. A block device, which since 6.9 has an empty one, is not a file. */
+inline struct dentry *io_entry[struct address_space *M] =
+    M == NULL || M->host == NULL || (M->host->i_mode & 0170000) == 0060000 || M->host->i_dentry.first == NULL ?
+    (struct dentry *)NULL :
+    (struct dentry *)((char *)M->host->i_dentry.first - offsetof(struct dentry, d_u));
+
 translator fileinfo_t < dbk_io_t *I > {
-	fi_name = "<none>";
-	fi_dirname = "<none>";
-	fi_pathname = "<none>";
+	fi_name = io_entry[I->mapping] == NULL ? "<none>" : stringof(io_entry[I->mapping]->d_name.name);
+	fi_dirname = io_entry[I->mapping] == NULL ? "<none>" : "<unknown>";
+	fi_pathname = io_entry[I->mapping] == NULL ? "<none>" : "<unknown>";
 	fi_offset = 0;
-	fi_fs = "<none>";
+	fi_fs = io_entry[I->mapping] == NULL ? "<none>" : stringof(io_entry[I->mapping]->d_sb->s_type->name);
 	fi_mount = "<none>";
 	fi_oflags = 0;
 };

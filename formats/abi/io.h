@@ -20,9 +20,10 @@ struct dbk_io {
 	uint32_t operation;  /* bi_opf of the bio */
 	uint32_t error;	     /* done: blk_status_t, 0 when all is well */
 	uint32_t reserved;
+	uint64_t mapping; /* address_space of the file whose page is its first; 0: of none */
 };
 
-DBK_ABI_SIZE(struct dbk_io, 56);
+DBK_ABI_SIZE(struct dbk_io, 64);
 DBK_ABI_AT(struct dbk_io, bio, 0);
 DBK_ABI_AT(struct dbk_io, sector, 8);
 DBK_ABI_AT(struct dbk_io, bytes, 16);
@@ -32,5 +33,6 @@ DBK_ABI_AT(struct dbk_io, device, 40);
 DBK_ABI_AT(struct dbk_io, operation, 44);
 DBK_ABI_AT(struct dbk_io, error, 48);
 DBK_ABI_AT(struct dbk_io, reserved, 52);
+DBK_ABI_AT(struct dbk_io, mapping, 56);
 
 #endif /* DBK_ABI_IO_H */

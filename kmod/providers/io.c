@@ -88,6 +88,20 @@ static __probe_ctx struct note *note_make(struct bio *bio, int parts, u64 sector
 	return note;
 }
 
+/* Of the page cache only: a program's own memory and what the kernel allocates for itself are of no
+ * file. */
+static __probe_ctx_inline struct address_space *mapping_of(const struct bio *bio)
+{
+	struct folio *folio;
+
+	if (bio->bi_vcnt == 0) /* nothing to transfer, or a copy that has the pages of another */
+		return NULL;
+	folio = page_folio(bio->bi_io_vec[0].bv_page);
+	if (folio_test_slab(folio) || (unsigned long)folio->mapping & PAGE_MAPPING_FLAGS)
+		return NULL;
+	return folio->mapping;
+}
+
 static __probe_ctx void fire(struct dbk_site *site, struct dbk_site_probe *probe,
 			     const struct bio *bio, struct dbk_io *io)
 {
@@ -97,6 +111,7 @@ static __probe_ctx void fire(struct dbk_site *site, struct dbk_site_probe *probe
 	io->disk_name = (unsigned long)bio->bi_bdev->bd_disk->disk_name;
 	io->device = bio->bi_bdev->bd_dev;
 	io->operation = bio->bi_opf;
+	io->mapping = (unsigned long)mapping_of(bio);
 	dbk_site_fire(site, probe, args);
 }
 

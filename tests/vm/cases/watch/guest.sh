@@ -51,6 +51,13 @@ at_least interrupts-all "$counted" $(($(cat /tmp/last) - $(cat /tmp/first)))
 sh /tmp/interrupts count
 at_least interrupts-no-others $(($(cat /tmp/last) - before)) "$counted"
 
+# A request to a disk has the name of the file that it is for.
+dd if=/dev/zero of=/mnt/of-a-request bs=64k count=4 2>/dev/null
+daybreak dtrace -qo /tmp/watched -n 'io:::start, io:::done /args[2]->fi_fs == "ext4"/ { @[probename, args[2]->fi_name] = sum(args[0]->b_bcount); }
+	io:::start /args[2]->fi_fs == "<none>"/ { @none = count(); } END { printa("%s %s %@d\n", @); printa("none %@d\n", @none); }' -c sync 2>/tmp/out/said
+equal request-of-a-file "$(grep of-a-request /tmp/watched | sort | tr '\n' ' ')$(cat /tmp/out/said)" "done of-a-request 262144 start of-a-request 262144 "
+at_least request-of-no-file "$(sed -n 's/^none //p' /tmp/watched)" 1
+
 # Filters, and a probe without a profile.
 watched name 1600 'happenings\[[0-9]+\]: unlink:entry$' "happenings crowd" unlink -k 'happen*'
 watched other-name 0 unlink:entry "happenings crowd" unlink -k workload
