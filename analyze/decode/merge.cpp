@@ -11,9 +11,12 @@ using formats::Firing;
 
 namespace {
 
-/// What version 1 knows: records of one probe at one time are of one firing.
-bool looks_same(uint64_t ticks, const formats::EcbInfo& ecb, const formats::RecordView& record) {
-    return record.ticks == ticks && record.ecb->probe_id == ecb.probe_id;
+/// The probe ERROR, whose records are of the firing that faulted; 0: nothing was enabled on it.
+uint32_t error_probe_of(const formats::RingRecording& ring) {
+    auto found = std::ranges::find_if(ring.probes, [](const auto& probe) {
+        return probe.second.name == "ERROR" && probe.second.provider == "dtrace";
+    });
+    return found == ring.probes.end() ? 0 : found->first;
 }
 
 /// Whether any record may lie elsewhere than in the order of time.
@@ -38,6 +41,7 @@ RecordMerge::RecordMerge(const formats::Recording& recording, const MergeOptions
             Stream stream;
             stream.ring = ring;
             stream.recording = &recording.rings[ring];
+            stream.error_probe = error_probe_of(recording.rings[ring]);
             stream.cpu = &cpus[cpu];
             if (options.tallied && !(*options.tallied)[ring].empty())
                 stream.tallied = &(*options.tallied)[ring][cpu];
@@ -136,6 +140,12 @@ bool RecordMerge::is_yielded(Stream& stream) {
     next.same_firing = firing.yields;
     firing.yields = stream.segment_yields = true;
     return true;
+}
+
+/// What version 1 knows: records of one probe at one time are of one firing.
+bool RecordMerge::looks_same(uint64_t ticks, const formats::EcbInfo& ecb,
+                             const formats::RecordView& record) {
+    return record.ticks == ticks && record.ecb->probe_id == ecb.probe_id;
 }
 
 void RecordMerge::read_as_it_lies(Stream& stream) {
@@ -267,27 +277,14 @@ void RecordMerge::drop_passed() {
     passed_max_ = 2 * passed_.size() + kPassedMin;
 }
 
-/// Whether a record is of the firing of the one that is yielded before it.  In the order in which
-/// they were made nothing of another firing is between two of one.
-bool RecordMerge::is_one_firing(const formats::RecordView& before, const Placed& next) const {
-    const formats::RecordView& record = next.record;
-    if (order_ != MergeOrder::made)
-        return next.same_firing && before.is_committed() == record.is_committed();
-    if (next.same_firing || !before.ecb)
-        return next.same_firing;
-    if (record.firing == Firing::unsaid)
-        return looks_same(before.ticks, *before.ecb, record);
-    if (before.is_committed() || record.is_committed())
-        return before.ecb->probe_id == record.ecb->probe_id &&
-               (before.ticks == record.ticks ||
-                (record.firing == Firing::elsewhere && before.epid < record.epid));
-    return false;
-}
-
 bool RecordMerge::advance(Stream& stream) {
     if (!stream.has_following)
         return false;
-    bool is_same = is_one_firing(stream.current().record, stream.following());
+    const Placed& next = stream.following();
+    bool is_same = order_ == MergeOrder::made
+                       ? joins(stream)
+                       : next.same_firing &&
+                             stream.current().record.is_committed() == next.record.is_committed();
     stream.turn = 1 - stream.turn;
     read_following(stream);
     Placed& current = stream.current();

@@ -132,10 +132,17 @@ private:
     };
     /// The firing of the record that was read last, of those that were committed or of the others.
     struct LyingFiring {
-        const formats::EcbInfo* ecb =
-            nullptr; // of the record; null: none lies before, or there is a gap
+        const formats::EcbInfo* ecb = nullptr; // of the record; null: it is missing
         uint64_t ticks = 0;
         bool yields = false; // one of its records is yielded
+    };
+    /// The firing at hand where records are yielded in the order in which they were made.
+    struct MadeFiring {
+        const formats::EcbInfo* ecb = nullptr; // of its last record that is not ERROR's
+        uint64_t ticks = 0;                    // of its last record
+        bool is_committed = false;             // and whether that was
+        uint64_t ring_ticks = 0; // when the firing began of which the ring's last record is
+        bool has_ring = false;   // it is this one
     };
     struct MadeOrder;
     struct Stream {
@@ -153,6 +160,8 @@ private:
         bool has_following = false;
         uint64_t read_sequence = 0, read_index = 0; // of the record that was read last, as it lies
         std::array<LyingFiring, 2> lying_firings;   // of what was not committed, and what was
+        uint32_t error_probe = 0;
+        MadeFiring firing;
         std::unique_ptr<MadeOrder> made; // of a CPU whose records are yielded as they were made
         std::array<std::shared_ptr<const formats::Bytes>, 2> pins; // of `places`, then
         bool is_part = false;          // of MadeOrder: who takes a record from it keeps its bytes
@@ -191,7 +200,9 @@ private:
         std::vector<Held> held;         // that were, a heap
     };
 
-    bool is_one_firing(const formats::RecordView& before, const Placed& next) const;
+    static bool looks_same(uint64_t ticks, const formats::EcbInfo& ecb,
+                           const formats::RecordView& record);
+    static bool joins(Stream& stream);
     bool advance(Stream& stream);
     void end_segment(Stream& stream);
     bool is_wanted(const Stream& stream, size_t segment) const;

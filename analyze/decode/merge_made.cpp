@@ -107,4 +107,41 @@ void RecordMerge::read_made(Stream& stream) {
     pin = std::move(found.pin);
 }
 
+/// Whether the following record is of the firing at hand.  Nothing of another firing is between the
+/// records of one; those of ERROR are of another probe, and what a held one follows in the ring may
+/// have been overwritten.
+bool RecordMerge::joins(Stream& stream) {
+    const Placed& next = stream.following();
+    const formats::RecordView& record = next.record;
+    MadeFiring& firing = stream.firing;
+    const bool is_committed = record.is_committed();
+    const bool is_error = record.ecb->probe_id == stream.error_probe;
+    const bool is_clause_after = !firing.ecb || firing.ecb->epid < record.epid;
+    const bool is_elsewhere = record.firing == formats::Firing::elsewhere;
+    if (!is_committed && !next.same_firing) {
+        firing.ring_ticks = record.ticks;
+        firing.has_ring = false;
+    }
+    bool joins = false;
+    if (record.firing == formats::Firing::unsaid)
+        joins = firing.ecb && looks_same(firing.ticks, *firing.ecb, record);
+    else if (firing.ecb && !is_error && firing.ecb->probe_id != record.ecb->probe_id)
+        joins = false;
+    else if (is_committed)
+        joins = next.same_firing || (firing.is_committed && firing.ticks == record.ticks) ||
+                (firing.has_ring && firing.ring_ticks == record.ticks) ||
+                (is_elsewhere && firing.has_ring && !firing.is_committed && is_clause_after);
+    else
+        joins = firing.has_ring || (firing.is_committed && firing.ticks == firing.ring_ticks) ||
+                (is_elsewhere && firing.is_committed && is_clause_after);
+    if (!joins)
+        firing = {.ring_ticks = firing.ring_ticks};
+    if (!is_error)
+        firing.ecb = record.ecb;
+    firing.ticks = record.ticks;
+    firing.is_committed = is_committed;
+    firing.has_ring |= !is_committed;
+    return joins;
+}
+
 } // namespace daybreak::analyze

@@ -188,8 +188,8 @@ __probe_ctx bool dbk_record_reserve_slow(struct dbk_cpu *cpu, uint32_t bytes, st
 		dbk_drop(buffer, DBK_DROP_TOOBIG);
 		return false;
 	}
-	/* A segment's ticks do not fall, so that its pair of clocks holds for all of it: a TSC may
-	 * restart when the machine slept. */
+	/* A segment's ticks do not fall but within a firing, so that its pair of clocks holds for all
+	 * of it: a TSC may restart when the machine slept. */
 	if (buffer->segment == NULL || bytes + rebase > dbk_room_left(buffer) ||
 	    goes_back) {
 		if (!dbk_segment_open(cpu->consumer, buffer, cpu->ecb->gate == DBK_GATE_END))

@@ -208,13 +208,13 @@ TickLine::TickLine(const ClockModel& clock, uint64_t ticks, size_t epoch, size_t
 
 uint64_t TickLine::arrived(uint64_t ticks) {
     const std::vector<ClockEpoch>& epochs = clock_->epochs();
-    while (epoch_ < last_epoch_ &&
-           (ticks < ticks_ || is_before(epochs[epoch_ + 1].from_ticks + slack_ticks_,
-                                        ticks + epochs[epoch_].shift))) {
+    while (epoch_ < last_epoch_ && ((ticks < ticks_ && ticks_ - ticks > slack_ticks_) ||
+                                    is_before(epochs[epoch_ + 1].from_ticks + slack_ticks_,
+                                              ticks + epochs[epoch_].shift))) {
         epoch_++;
         ticks_ = 0;
     }
-    ticks_ = ticks;
+    ticks_ = std::max(ticks_, ticks);
     return ticks + epochs[epoch_].shift;
 }
 

@@ -100,8 +100,7 @@ UserStackParts split_user_stack(ByteView untrusted);
 /// What a record says about its firing; the first three as the two bits of its EPID's word.
 enum class Firing : uint8_t {
     begins,    ///< none of the records before it is known to be of it
-    elsewhere, ///< held by a speculation: one in the ring is; version 2: one in another place may
-               ///< be
+    elsewhere, ///< the ring has one before what was held; version 2: another place may
     same,      ///< as that of the record before it of the CPU in the ring, or in its speculation
     unsaid,    ///< a segment of version 1: records of one probe at one time are of one firing
 };

@@ -5,7 +5,7 @@
     tests/prop/firings.py --daybreak build/test/cmd/daybreak [--rounds 60]
 
 Each clause of a random program prints the number of its firing, under a predicate or held by a speculation of its thread that a later firing
-commits or discards. What report prints of the recording says which firings there are; a replay has to count as many, probe by probe.
+commits or discards; some fault. What report prints of the recording says which firings there are; a replay has to count as many, probe by probe.
 """
 
 import concurrent.futures
@@ -28,7 +28,8 @@ def some(rng):
 
 def make_clauses(rng, probe):
     for _ in range(rng.randint(1, 4)):
-        yield f'{probe} /{some(rng)}/ {{ printf("{probe} %d\\n", n); }}'
+        fault = rng.choice(["", "", "capture(1 / (n % 3));"])  # then ERROR has a record, and the clause none
+        yield f'{probe} /{some(rng)}/ {{ printf("{probe} %d\\n", n); {fault} }}'
     for held in range(rng.randint(0, 2)):
         name = f"self->s{held}"
         yield f"{probe} /!{name} && {some(rng)}/ {{ {name} = speculation(); }}"
