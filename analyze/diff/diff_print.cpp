@@ -149,7 +149,10 @@ void print_comparison(std::string& out, const ComparedAnswer& answer, const Diff
                 base::counted(answer.rows.size(), "key").c_str());
         return;
     }
-    if (!answer.function.is_distribution())
+    if (answer.function.is_distribution())
+        appendf(out, "  %s, %s\n", answer.name.c_str(),
+                aggregation_function_name(answer.function.kind));
+    else
         appendf(out, "  %12s %12s %12s %10s%s  %s, %s\n", "BEFORE", "AFTER", "CHANGE", "",
                 is_set(layout) ? "      P" : "", answer.name.c_str(),
                 aggregation_function_name(answer.function.kind));

@@ -257,8 +257,8 @@ void Consumer::run_outside(const EcbPlan& plan, const Statement& statement, base
     const auto& hook = is_system ? shared_.hooks.system : shared_.hooks.freopen;
     if (!hook) {
         if (!std::exchange(shared_.reported_system, true))
-            shared_.note(is_system ? "system() is not carried out when a recording is printed"
-                                   : "freopen() is not carried out when a recording is printed");
+            shared_.note(is_system ? "system() is not carried out when a recording is printed: replay -w does"
+                                   : "freopen() is not carried out when a recording is printed: replay -w does");
         return;
     }
     std::string text;

@@ -97,6 +97,7 @@ TEST_CASE("distributions stand side by side, cells of a side together", "[analyz
     std::string text;
     print_comparison(text, compared[0], {2, 1, 0});
     CHECK(text ==
+          "  @a, quantize\n"
           "  d\n"
           "             value  before                   count  after                    count\n"
           "                 4 |@@@@@@@@@@                   2 |                             0\n"
