@@ -26,13 +26,17 @@ public:
 
     Result<void> run() {
         for (BlockView block; scanner_.next(block); blocks_++) {
-            if (auto taken = take(block); !taken.ok())
+            auto taken = take(block);
+            // What a damaged block had is missed by those after it.
+            if (!is_whole() && (taken.ok() || taken.error().code() == ErrorCode::corrupt))
+                return damaged();
+            if (!taken.ok())
                 return named(taken.error());
-            DBK_TRY_VOID(check_whole());
         }
-        DBK_TRY_VOID(check_whole());
         if (blocks_ == 0)
             return errorf(ErrorCode::invalid, "%s is not a file of partial states", name_.c_str());
+        if (!is_whole())
+            return damaged();
         if (!has_end_)
             return errorf(ErrorCode::truncated, "%s is cut off: its end is not there",
                           name_.c_str());
@@ -44,12 +48,12 @@ private:
         return errorf(error.code(), "%s: %s", name_.c_str(), error.message().c_str());
     }
 
-    Result<void> check_whole() const {
-        if (scanner_.blocks_lost() == 0 && scanner_.bytes_skipped() == 0 &&
-            scanner_.bytes_cut() == 0 && findings_.list().empty())
-            return {};
-        if (blocks_ == 0)
-            return errorf(ErrorCode::invalid, "%s is not a file of partial states", name_.c_str());
+    bool is_whole() const {
+        return scanner_.blocks_lost() == 0 && scanner_.bytes_skipped() == 0 &&
+               scanner_.bytes_cut() == 0 && findings_.list().empty();
+    }
+
+    Error damaged() const {
         return errorf(ErrorCode::corrupt, "%s is damaged: of partial states all or nothing counts",
                       name_.c_str());
     }
