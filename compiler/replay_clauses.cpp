@@ -145,7 +145,7 @@ void Compilation::check_anything_is_left() {
     Diagnostic nothing;
     nothing.tag = Tag::D_EMPTY;
     nothing.text = "no clause of the program can be replayed over what was recorded";
-    nothing.hints = {"what is said to be left out says what is missing"};
+    nothing.hints = {"the warnings, left out, say what each clause misses"};
     sink_.report(std::move(nothing));
 }
 
