@@ -55,7 +55,8 @@ RecordMerge::RecordMerge(const formats::Recording& recording, const MergeOptions
     for (size_t i = 0; i < streams_.size(); i++) {
         auto start = starts.find({streams_[i].recording->ring_id, streams_[i].cpu->cpu});
         begin(streams_[i], start == starts.end() ? MergeStart{} : start->second);
-        if (order_ == MergeOrder::made && speculates(*streams_[i].recording)) {
+        streams_[i].is_made = order_ == MergeOrder::made && speculates(*streams_[i].recording);
+        if (streams_[i].is_made) {
             bool is_whole = start == starts.end() && !horizon_mono_ns_;
             is_whole ? begin_made(streams_[i]) : sort(streams_[i]);
         }
@@ -281,10 +282,9 @@ bool RecordMerge::advance(Stream& stream) {
     if (!stream.has_following)
         return false;
     const Placed& next = stream.following();
-    bool is_same = order_ == MergeOrder::made
-                       ? joins(stream)
-                       : next.same_firing &&
-                             stream.current().record.is_committed() == next.record.is_committed();
+    bool is_same = stream.is_made ? joins(stream)
+                                  : next.same_firing && stream.current().record.is_committed() ==
+                                                            next.record.is_committed();
     stream.turn = 1 - stream.turn;
     read_following(stream);
     Placed& current = stream.current();

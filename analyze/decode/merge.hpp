@@ -161,6 +161,7 @@ private:
         uint64_t read_sequence = 0, read_index = 0; // of the record that was read last, as it lies
         std::array<LyingFiring, 2> lying_firings;   // of what was not committed, and what was
         uint32_t error_probe = 0;
+        bool is_made = false; // records are yielded as they were made, which is not as they lie
         MadeFiring firing;
         std::unique_ptr<MadeOrder> made; // of a CPU whose records are yielded as they were made
         std::array<std::shared_ptr<const formats::Bytes>, 2> pins; // of `places`, then
