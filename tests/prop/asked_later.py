@@ -13,7 +13,6 @@ either order (docs/replay.md); aggregate=engine is used where nothing is printed
 the consumer looked; option temporal is not used with commit(), as in same_output.py.
 """
 
-import concurrent.futures
 import pathlib
 import random
 import sys
@@ -129,13 +128,8 @@ def check(options, number):
 
 def main():
     options = prop.arguments(__doc__.split("\n")[0], rounds=60)
-    with concurrent.futures.ThreadPoolExecutor(2) as pool:
-        results = list(pool.map(lambda number: check(options, number), range(options.rounds)))
-    wrong = [(number, text) for number, (_, text) in enumerate(results) if text]
-    for number, text in wrong[:3]:
-        print(f"round {number}: {text}")
-    characters = sum(size for size, _ in results)
-    print(f"{options.rounds - len(wrong)} programs printed the same {characters} characters, {len(wrong)} failed, seed {options.seed}")
+    characters, wrong = prop.rounds(options, check)
+    print(f"{options.rounds - wrong} programs printed the same {characters} characters, {wrong} failed, seed {options.seed}")
     return 1 if wrong or characters < 200 * options.rounds else 0
 
 

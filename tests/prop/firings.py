@@ -8,7 +8,6 @@ Each clause of a random program prints the number of its firing, under a predica
 commits or discards; some fault. What report prints of the recording says which firings there are; a replay has to count as many, probe by probe.
 """
 
-import concurrent.futures
 import pathlib
 import random
 import re
@@ -60,12 +59,8 @@ def check(options, number):
 
 def main():
     options = prop.arguments(__doc__.split("\n")[0], rounds=60)
-    with concurrent.futures.ThreadPoolExecutor(2) as pool:
-        results = list(pool.map(lambda number: check(options, number), range(options.rounds)))
-    wrong = [(number, text) for number, (_, text) in enumerate(results) if text]
-    for number, text in wrong[:3]:
-        print(f"round {number}: {text}")
-    print(f"{sum(count for count, _ in results)} firings of {options.rounds - len(wrong)} programs, {len(wrong)} failed, seed {options.seed}")
+    fired, wrong = prop.rounds(options, check)
+    print(f"{fired} firings of {options.rounds - wrong} programs, {wrong} failed, seed {options.seed}")
     return 1 if wrong else 0
 
 

@@ -2,6 +2,7 @@
 """What the property tests share: the seed, running a program on the simulated host, the verdict."""
 
 import argparse
+import concurrent.futures
 import os
 import pathlib
 import random
@@ -25,6 +26,17 @@ def arguments(description, rounds, more=()):
         options.seed = int(os.environ.get("DAYBREAK_SEED", random.SystemRandom().randrange(1 << 32)))
     print(f"seed {options.seed}")
     return options
+
+
+def rounds(options, check):
+    """Runs check(options, number) for each round, which returns (how much it saw, what is wrong); prints the first three that are wrong.
+    Returns how much all saw, and how many rounds are wrong."""
+    with concurrent.futures.ThreadPoolExecutor(2) as pool:
+        results = list(pool.map(lambda number: check(options, number), range(options.rounds)))
+    wrong = [(number, text) for number, (_, text) in enumerate(results) if text]
+    for number, text in wrong[:3]:
+        print(f"round {number}: {text}")
+    return sum(seen for seen, _ in results), len(wrong)
 
 
 def run(command, folder):
