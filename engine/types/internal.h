@@ -326,7 +326,7 @@ struct dbk_cpuinfo {
 	int32_t id, pset, chip, lgrp;
 };
 
-#define DBK_FIRING_SPECULATES 1u
+#define DBK_FIRING_SPECULATES 1u /* in dbk_cpu.same_firing */
 
 /*
  * One CPU: what the firing in progress needs.  Only that CPU touches it, with
