@@ -104,7 +104,8 @@ Result<void> NativeProgram::bind(dbk_consumer* consumer, base::ByteView dof, boo
         for (const translate::Clause& clause : made.clauses)
             put(base::strprintf("native: clause in section %u: %s\n", clause.section,
                                 translate::describe(clause).c_str()));
-    DBK_TRY(library_, translate::Library::build(translate::native_file_head() + made.text, translate::Host::simulated));
+    DBK_TRY(library_, translate::Library::build(translate::native_file_head() + made.text, translate::Host::simulated,
+                                                translate::Speed::quickly_compiled));
     const dbk_native_program* program = library_->find(kTableName);
     if (program == nullptr || !dbk_consumer_bind(consumer, program))
         return base::errorf(base::ErrorCode::invalid, "the translated program is not of this one");

@@ -18,15 +18,18 @@ using base::Result;
 
 namespace {
 
-Result<void> compile(const std::string& source, const std::string& object, Host host) {
+Result<void> compile(const std::string& source, const std::string& object, Host host, Speed speed) {
     // Warnings are errors, as they are where the kernel's Kbuild compiles it.
     std::vector<std::string> words = {"cc",      "-std=gnu11",
-                                      "-O1",     "-fPIC",
-                                      "-shared", "-Wall",
-                                      "-Werror", "-fno-strict-aliasing",
+                                      "-fPIC",   "-shared",
+                                      "-Wall",   "-Werror",
                                       "-I",      DAYBREAK_SOURCE_FOLDER,
                                       "-o",      object,
-                                      source};
+                                      source,    "-fno-strict-aliasing"};
+    if (speed == Speed::quickly_run)
+        words.push_back("-O2");
+    else // the attribute of the interface's functions (engine/api/platform.h) has them copied even so
+        words.insert(words.end(), {"-O0", "-Dalways_inline=unused"});
     if (host == Host::simulated)
         words.insert(words.end(), {"-DDBK_HOST_INLINE", "-I", DAYBREAK_SOURCE_FOLDER "/engine/sim/inline"});
     std::vector<char*> arguments;
@@ -49,13 +52,13 @@ Result<void> compile(const std::string& source, const std::string& object, Host 
 
 } // namespace
 
-Result<std::unique_ptr<Library>> Library::build(const std::string& text, Host host) {
+Result<std::unique_ptr<Library>> Library::build(const std::string& text, Host host, Speed speed) {
     DBK_TRY(base::TemporaryFolder folder, base::TemporaryFolder::create("daybreak-native"));
     const std::string source = folder.at("native.c"), object = folder.at("native.so");
     DBK_TRY(auto file, base::OutputFile::create(source));
     DBK_TRY_VOID(file.write(base::as_bytes(text)));
     DBK_TRY_VOID(file.commit());
-    DBK_TRY_VOID(compile(source, object, host));
+    DBK_TRY_VOID(compile(source, object, host, speed));
     void* handle = ::dlopen(object.c_str(), RTLD_NOW | RTLD_LOCAL);
     if (handle == nullptr)
         return errorf(base::ErrorCode::invalid, "the translated program cannot be loaded: %s",

@@ -17,11 +17,14 @@ namespace daybreak::translate {
 /// Whose functions it calls: BareHost's, part of them inline, or a test's own.
 enum class Host : uint8_t { simulated, own };
 
+/// How it is compiled: as the kernel does it (-O2, the interface's functions inline), or in a third of the time.
+enum class Speed : uint8_t { quickly_run, quickly_compiled };
+
 class Library {
 public:
     /// Compiles `text`, a file's, by `cc`.  Errors: not_found, io (what the compiler said
     /// first), invalid.
-    static base::Result<std::unique_ptr<Library>> build(const std::string& text, Host host);
+    static base::Result<std::unique_ptr<Library>> build(const std::string& text, Host host, Speed speed);
     Library(const Library&) = delete;
     Library& operator=(const Library&) = delete;
     ~Library();

@@ -360,17 +360,18 @@ void ProgramWriter::table() {
                             unsigned{consumer_.counted}, name, name, name);
 }
 
-/// What is said of the program in a module's file.
+/// What is said of the program in a module's file.  The DOF is a string, for a list of numbers takes the compiler
+/// ten times as long; its NUL is padding.
 void ProgramWriter::part() {
     const std::span dof{consumer_.program->image, consumer_.program->image_bytes};
     std::string ways, bytes;
     for (const Clause& clause : made_.clauses)
         ways += strprintf("%u,", unsigned{clause.way});
     for (size_t at = 0; at < dof.size(); at++)
-        bytes += strprintf(at % 24 == 23 ? "%u,\n" : "%u,", unsigned{dof[at]});
-    made_.text += strprintf("static const struct {\n\tstruct dbk_native_part head;\n\tuint8_t ways[%zu], dof[%zu];\n"
+        bytes += strprintf(at % 24 == 0 ? "\"\n\"\\%03o" : "\\%03o", unsigned{dof[at]});
+    made_.text += strprintf("static const struct {\n\tstruct dbk_native_part head;\n\tuint8_t ways[%zu], dof[%zu + 1];\n"
                             "} %s_part __attribute__((__section__(DBK_NATIVE_SECTION), __aligned__(8))) = {\n"
-                            "\t{DBK_NATIVE_MAGIC, %zu, %zu}, {%s}, {\n%s}};\n\n",
+                            "\t{DBK_NATIVE_MAGIC, %zu, %zu}, {%s}, \"%s\"};\n\n",
                             made_.clauses.size(), dof.size(), name_.c_str(), dof.size(), made_.clauses.size(),
                             ways.c_str(), bytes.c_str());
 }

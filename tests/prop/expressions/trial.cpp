@@ -6,7 +6,6 @@
 #include "compiler/compiler.hpp"
 #include "engine/sim/sim_host.hpp"
 #include "engine/sim/simulation.hpp"
-#include "engine/translate/library.hpp"
 #include "engine/translate/translate.hpp"
 #include "formats/dof/dof_reader.hpp"
 
@@ -74,18 +73,18 @@ struct Run {
 };
 
 /// Lets the consumer run its program translated; `library_ret` must outlive it.
-base::Result<void> make_native(dbk_consumer* consumer, const base::Bytes& dof,
+base::Result<void> make_native(dbk_consumer* consumer, const base::Bytes& dof, translate::Speed speed,
                                std::unique_ptr<translate::Library>& library_ret) {
     DBK_TRY(formats::DofImage image, formats::parse_dof(dof));
     std::string text = translate::native_file_head() +
                        translate::translate(*consumer, image.program, "trial").text;
-    DBK_TRY(library_ret, translate::Library::build(text, translate::Host::simulated));
+    DBK_TRY(library_ret, translate::Library::build(text, translate::Host::simulated, speed));
     if (!dbk_consumer_bind(consumer, library_ret->find("trial")))
         return base::errorf(base::ErrorCode::invalid, "it cannot be bound");
     return {};
 }
 
-std::string run(const base::Bytes& dof, const std::vector<Clause>& clauses, bool native, Run& made) {
+std::string run(const base::Bytes& dof, const std::vector<Clause>& clauses, std::optional<translate::Speed> native, Run& made) {
     auto host = sim::SimHost::create({});
     if (!host.ok())
         return host.error().message();
@@ -93,7 +92,7 @@ std::string run(const base::Bytes& dof, const std::vector<Clause>& clauses, bool
     sim::SimulationOptions options;
     if (native)
         options.created = [&](dbk_consumer* consumer) {
-            return make_native(consumer, dof, library);
+            return make_native(consumer, dof, *native, library);
         };
     auto simulation = sim::Simulation::load(**host, dof, options);
     if (!simulation.ok())
@@ -125,14 +124,14 @@ std::string run(const base::Bytes& dof, const std::vector<Clause>& clauses, bool
 }
 
 /// Runs it, and with `native` once more; all of its records must be the same then.
-std::string run_ways(const base::Bytes& dof, const std::vector<Clause>& clauses, bool native,
-                     Trial& trial) {
+std::string run_ways(const base::Bytes& dof, const std::vector<Clause>& clauses,
+                     std::optional<translate::Speed> native, Trial& trial) {
     Run interpreted, translated;
-    std::string error = run(dof, clauses, false, interpreted);
+    std::string error = run(dof, clauses, {}, interpreted);
     trial.outcomes = interpreted.outcomes;
     if (!error.empty() || !native)
         return error;
-    error = run(dof, clauses, true, translated);
+    error = run(dof, clauses, native, translated);
     if (!error.empty())
         return "native: " + error;
     for (size_t i = 0; i < clauses.size(); i++)
@@ -233,7 +232,7 @@ std::vector<Clause> with_readers(const World& world, const Clause& clause) {
 /// Whether the clause, in that world, comes out or leaves something different; says what.
 bool differs(const World& world, const Clause& clause, std::string& text_ret) {
     std::vector<Clause> clauses = with_readers(world, clause);
-    Trial trial = run_trial(world, clauses, false);
+    Trial trial = run_trial(world, clauses, {});
     if (!trial.error.empty() || trial.too_large != 0)
         return false;
     World now = world;
@@ -250,7 +249,7 @@ bool differs(const World& world, const Clause& clause, std::string& text_ret) {
 
 } // namespace
 
-Trial run_trial(const World& world, std::vector<Clause>& clauses, bool native) {
+Trial run_trial(const World& world, std::vector<Clause>& clauses, std::optional<translate::Speed> native) {
     Trial trial;
     for (;;) {
         unsigned first_line = 0;

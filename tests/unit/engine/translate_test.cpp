@@ -193,7 +193,8 @@ TEST_CASE("a native program leaves what the interpreted one does", "[engine][tra
     const Left native = run(image, aggregate, [&](dbk_consumer* consumer) {
         auto made = translate::translate(*consumer, {}, "test");
         const std::string clock = is_quick ? "" : "#define dbk_native_is_quick(ecb, args) false\n";
-        auto built = translate::Library::build(translate::native_file_head() + clock + made.text, translate::Host::own);
+        auto built = translate::Library::build(translate::native_file_head() + clock + made.text, translate::Host::own,
+                                               translate::Speed::quickly_run);
         REQUIRE(built.ok());
         library = std::move(*built);
         REQUIRE(dbk_consumer_bind(consumer, library->find("test")));
