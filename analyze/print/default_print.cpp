@@ -114,6 +114,11 @@ namespace {
 struct UserFrames {
     std::vector<uint64_t> frames;
     std::string note;
+    std::vector<uint64_t> interrupted = {}; ///< as in UnwoundStack
+
+    bool is_return(size_t at) const {
+        return at > 0 && std::ranges::find(interrupted, frames[at]) == interrupted.end();
+    }
 };
 
 std::vector<uint64_t> frames_of(formats::StackView recorded, size_t first) {
@@ -145,7 +150,8 @@ UserFrames user_frames(const Value& value, uint64_t pid, const PrintContext& con
     if (is_whole || unwound.frames.size() >= pointers.size())
         return {unwound.frames,
                 base::strprintf("by .eh_frame; frame pointers: %zu%s%s", pointers.size(),
-                                is_whole ? "" : "; ", unwound.why_short.c_str())};
+                                is_whole ? "" : "; ", unwound.why_short.c_str()),
+                unwound.interrupted};
     return {pointers, base::strprintf("by frame pointers; .eh_frame: %zu; %s",
                                       unwound.frames.size(), unwound.why_short.c_str())};
 }
@@ -169,7 +175,7 @@ void print_stack(std::string& out, const Value& value, const PrintContext& conte
         print_line(!is_user ? context.names.location(stack.frames[i])
                    : context.options.noresolve
                        ? context.names.user_unresolved(pid, stack.frames[i])
-                       : context.names.user_location(pid, stack.frames[i], i > 0));
+                       : context.names.user_location(pid, stack.frames[i], stack.is_return(i)));
     if (!stack.note.empty())
         print_line("(" + stack.note + ")");
 }

@@ -94,11 +94,16 @@ uint64_t CommonPlaces::user(size_t source, uint64_t pid, uint64_t address, uint6
     uint64_t start = place_of(*match, address), place = start + match->offset;
     if (!origins_.try_emplace(place, Origin{source, pid, address, mono_ns}).second)
         return place;
+    auto name_function = [&](const std::optional<UserPlace>& found, uint64_t at) {
+        if (found && !found->symbol.empty() && found->symbol_offset <= at - start)
+            files_.add_function(at - found->symbol_offset, found->symbol_offset + 1, found->symbol);
+    };
     if (auto found = users->find(pid, address, mono_ns)) {
         files_.add_file(start, match->offset + 1, found->object);
-        if (!found->symbol.empty() && found->symbol_offset <= match->offset)
-            files_.add_function(place - found->symbol_offset, found->symbol_offset + 1,
-                                found->symbol);
+        name_function(found, place);
+        // A call that does not return may be a function's last instruction.
+        if (found->is_at_edge() && match->offset > 0)
+            name_function(users->find(pid, address - 1, mono_ns), place - 1);
     }
     return place;
 }

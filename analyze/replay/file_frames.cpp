@@ -23,11 +23,18 @@ std::optional<MappedFiles::Frame> MappedFiles::find(uint64_t pid, uint64_t addre
     File& file = at->second;
     file.names.insert(place->object);
     file.end = std::max(file.end, place->file_offset + 1);
-    if (!place->symbol.empty() && place->symbol_offset <= place->file_offset) {
-        Function& function = file.functions[place->file_offset - place->symbol_offset];
-        function.name = place->symbol;
-        function.bytes = std::max(function.bytes, place->symbol_offset + 1);
-    }
+    auto name_function = [&](const std::optional<UserPlace>& found) {
+        if (!found || found->symbol.empty() || found->symbol_offset > found->file_offset)
+            return;
+        Function& function = file.functions[found->file_offset - found->symbol_offset];
+        function.name = found->symbol;
+        function.bytes = std::max(function.bytes, found->symbol_offset + 1);
+    };
+    name_function(place);
+    if (place->is_at_edge())
+        if (auto before = users_->find(pid, address - 1, std::nullopt);
+            before && before->build_id == place->build_id)
+            name_function(before);
     return Frame{at->first, place->file_offset, place->address};
 }
 
@@ -87,10 +94,17 @@ void FileNames::name_by_object(const Named& file, UserPlace& place) {
     }
 }
 
+/// The byte before an address is asked for as well, where that is one that a call returns to.
+uint64_t FileNames::place_of(uint64_t pid, uint64_t address) const {
+    for (uint64_t before : {0, 1})
+        if (auto known = addresses_.find({pid, address + before}); known != addresses_.end())
+            return known->second - before;
+    return address;
+}
+
 std::optional<UserPlace> FileNames::find(uint64_t pid, uint64_t process_address,
                                          std::optional<uint64_t>) {
-    auto known = addresses_.find({pid, process_address});
-    uint64_t address = known == addresses_.end() ? process_address : known->second;
+    const uint64_t address = place_of(pid, process_address);
     auto file = find_in(files_, address);
     if (file == files_.end())
         return std::nullopt;

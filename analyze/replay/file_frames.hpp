@@ -86,6 +86,7 @@ private:
     using NamedPlaces = std::map<uint64_t, Named>;
     static void add(NamedPlaces& places, uint64_t place, uint64_t bytes, const std::string& name);
     static NamedPlaces::const_iterator find_in(const NamedPlaces& places, uint64_t address);
+    uint64_t place_of(uint64_t pid, uint64_t address) const;
     void name_by_object(const Named& file, UserPlace& place);
 
     ObjectFiles* objects_ = nullptr;

@@ -92,15 +92,28 @@ std::string AddressNames::user_text(uint64_t pid, uint64_t address, bool offset)
     if (place->symbol.empty())
         return place->by_offset ? place->object + ":" + hexadecimal(place->object_offset)
                                 : place->object + "`" + hexadecimal(address);
+    return function_text(*place, offset);
+}
+
+std::string AddressNames::function_text(const UserPlace& place, bool offset) const {
     std::string text =
-        place->object + "`" + (style_.mangled ? place->symbol : demangled(place->symbol));
-    if (offset && place->symbol_offset != 0)
-        text += "+" + hexadecimal(place->symbol_offset);
+        place.object + "`" + (style_.mangled ? place.symbol : demangled(place.symbol));
+    if (offset && place.symbol_offset != 0)
+        text += "+" + hexadecimal(place.symbol_offset);
     return text;
 }
 
 std::string AddressNames::user_location(uint64_t pid, uint64_t address, bool is_return) const {
-    std::string text = user_text(pid, address, true);
+    std::string text;
+    // What follows the last call of a function that does not return may be of another function;
+    // what signals return to is in no call, and has nothing of its own before it.
+    if (is_return)
+        if (auto place = find_user(pid, address - 1); place && !place->symbol.empty()) {
+            place->symbol_offset++;
+            text = function_text(*place, true);
+        }
+    if (text.empty())
+        text = user_text(pid, address, true);
     std::string line =
         style_.lines && users_ ? users_->line(pid, address, is_return, moment_ns()) : "";
     return line.empty() ? text : text + " (" + line + ")";

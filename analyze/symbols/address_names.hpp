@@ -51,7 +51,7 @@ public:
 
     /// The same of an address of a process: "object`symbol+0xoffset", "object`0xaddress" where
     /// there is no symbol, "0xaddress" where there is nothing.  `is_return`: it is where a call
-    /// returns to, and the line is that of the call.
+    /// returns to, and function and line are those of the call.
     std::string user_location(uint64_t pid, uint64_t address, bool is_return = false) const;
     std::string user_symbol(uint64_t pid, uint64_t address) const;
     std::string user_module(uint64_t pid, uint64_t address) const;
@@ -91,6 +91,7 @@ private:
     std::optional<uint64_t> moment_ns() const;
     std::optional<UserPlace> find_user(uint64_t pid, uint64_t address) const;
     std::string user_text(uint64_t pid, uint64_t address, bool offset) const;
+    std::string function_text(const UserPlace& place, bool offset) const;
     std::optional<formats::SymbolTable::Match> find(uint64_t address) const;
 
     const formats::SymbolTable* symbols_;

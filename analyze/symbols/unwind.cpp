@@ -81,6 +81,8 @@ UnwoundStack unwind(const RecordedThread& thread, const PlaceOf& place_of) {
         }
         is_return = step == Step::caller;
         result.frames.push_back(*state.registers[FrameState::kIp]);
+        if (!is_return)
+            result.interrupted.push_back(result.frames.back());
     }
     return result;
 }

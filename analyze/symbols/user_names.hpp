@@ -26,6 +26,9 @@ struct UserPlace {
     uint64_t file_offset = 0;   ///< in that file
     uint64_t address = 0;       ///< in the process
     bool by_offset = false; ///< without a symbol the offset says more than the address: it is gone
+
+    /// Whether the byte before it may be another function's, which it returns to.
+    bool is_at_edge() const { return symbol.empty() || symbol_offset == 0; }
 };
 
 /// Registers and stack of a thread as a record has them.
@@ -38,6 +41,8 @@ struct RecordedThread {
 struct UnwoundStack {
     std::vector<uint64_t> frames; ///< innermost first; none: nothing was known
     std::string why_short;        ///< why it ends before the outermost; "": it does not
+    /// Of them those where a signal came: the others but the first are where a call returns to.
+    std::vector<uint64_t> interrupted = {};
 };
 
 class UserNames {

@@ -43,6 +43,7 @@ TEST_CASE("addresses of two processes in one file are one place, with its functi
     MappedFiles files(&processes);
     CHECK(files.find(2, 0x20001004)->offset == 0x1004);
     CHECK(files.find(1, 0x10001010)->offset == 0x1010);
+    CHECK(files.find(1, 0x10002000)->offset == 0x2000); // where the function's last call returns to
     CHECK(files.find(1, 0x10003000)->build_id == std::string(20, 'x'));
     CHECK_FALSE(files.find(1, 0x8000000)); // no build id
     CHECK_FALSE(files.find(1, 0x10));
@@ -57,7 +58,7 @@ TEST_CASE("addresses of two processes in one file are one place, with its functi
     REQUIRE(symbols.size() == 1);
     CHECK(symbols[0].frame.image == 1u);
     CHECK(symbols[0].frame.offset == 0x1000);
-    CHECK(symbols[0].bytes == 0x11);
+    CHECK(symbols[0].bytes == 0x1000);
     CHECK_FALSE(MappedFiles(nullptr).find(1, 0x10001000));
 
     FileNames merged;
@@ -66,12 +67,15 @@ TEST_CASE("addresses of two processes in one file are one place, with its functi
     merged.add_function(0xf000 + symbols[0].frame.offset, symbols[0].bytes, symbols[0].name);
     AddressNames names(nullptr, &merged);
     CHECK(names.user_location(7, 0xf000 + 0x1004) == "libc.so.6`a::b()+0x4");
-    CHECK(names.user_location(7, 0xf000 + 0x1011) == "libc.so.6:0x1011"); // not met: not known
+    CHECK(names.user_location(7, 0xf000 + 0x2011) == "libc.so.6:0x2011"); // not met: not known
+    CHECK(names.user_location(7, 0xf000 + 0x2000, true) == "libc.so.6`a::b()+0x1000");
     CHECK(names.user_module(7, 0xf000) == "libc.so.6");
     CHECK(names.user_location(7, 0xf000 + 0x3001) == "0x12001");
     CHECK(names.user_location(7, 0xefff) == "0xefff");
     merged.add_address(7, 0x20001004, 0xf000 + 0x1004);
     CHECK(names.user_location(7, 0x20001004) == "libc.so.6`a::b()+0x4");
+    merged.add_address(7, 0x20002000, 0xf000 + 0x2000);
+    CHECK(names.user_location(7, 0x20002000, true) == "libc.so.6`a::b()+0x1000");
     CHECK(names.user_symbol_start(7, 0x20001004) == 0x20001000);
     CHECK(names.user_module_start(7, 0x20001004) == 0x20000000);
     CHECK(names.user_location(8, 0x20001004) == "0x20001004");

@@ -97,6 +97,11 @@ TEST_CASE("addresses of a process are named and have a beginning", "[analyze][sy
     OneProcess processes;
     AddressNames names(nullptr, &processes);
     CHECK(names.user_location(7, 0x401004) == "prog`a::b()+0x4");
+    CHECK(names.user_location(7, 0x401004, true) == "prog`a::b()+0x4");
+    // Where its last call returns to lies after it; before it there is nothing to call from.
+    CHECK(names.user_location(7, 0x401020, true) == "prog`a::b()+0x20");
+    CHECK(names.user_location(7, 0x401020) == "prog`0x401020");
+    CHECK(names.user_location(7, 0x401000, true) == "prog`a::b()");
     AddressNames raw(nullptr, &processes, {.mangled = true});
     CHECK(raw.user_location(7, 0x401004) == "prog`_ZN1a1bEv+0x4");
     CHECK(names.user_symbol(7, 0x401004) == "prog`a::b()");

@@ -116,8 +116,12 @@ namespace {
 
 struct Canned : UserNames {
     UnwoundStack answer;
-    std::optional<UserPlace> find(uint64_t, uint64_t, std::optional<uint64_t>) override {
-        return std::nullopt;
+    /// A function of one byte, and after it one that goes on.
+    std::optional<UserPlace> find(uint64_t, uint64_t address, std::optional<uint64_t>) override {
+        if (address < 0x3f)
+            return std::nullopt;
+        return address == 0x3f ? UserPlace{"code", address, "before", 0}
+                               : UserPlace{"code", address, "after", address - 0x40};
     }
     UnwoundStack unwind(uint64_t, const RecordedThread&, std::optional<uint64_t>) override {
         return answer;
@@ -157,6 +161,11 @@ TEST_CASE("a stack says how it was found where that makes a difference", "[analy
     CHECK(printed({1}, {{1}, "why"}) == "\n 0x1\n (why)\n");
     CHECK(printed({1}, {{1, 2}, ""}, true) ==
           "\n 0x1\n (by frame pointers: without bytes of the stack, as all keys are)\n");
+    // A frame that a signal interrupted is not where a call returns to.
+    CHECK(printed({1, 2}, {{1, 0x40, 0x41}, ""}) ==
+          "\n 0x1\n code`before+0x1\n code`after+0x1\n (by .eh_frame; frame pointers: 2)\n");
+    CHECK(printed({1, 2}, {{1, 0x40, 0x41}, "", {0x40}}) ==
+          "\n 0x1\n code`after\n code`after+0x1\n (by .eh_frame; frame pointers: 2)\n");
     // The function that has returned stays before the one that it returned to.
     CHECK(printed({9, 1}, {{1, 3}, ""}) ==
           "\n 0x9\n 0x1\n 0x3\n (by .eh_frame; frame pointers: 2)\n");
