@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: Apache-2.0
+"""For gdb: where a program stands at each of its points, as `at WHERE NUMBER`, and a line for each frame: its function,
+its file, and the place in it."""
+
+import re
+
+import gdb
+
+AT_ENTRY = -38  # of a system call rax is -ENOSYS
+
+
+def place_of(address):
+    """The mapped file that has the address, and the offset in it."""
+    for line in open(f"/proc/{gdb.selected_inferior().pid}/maps"):
+        found = re.match(r"([0-9a-f]+)-([0-9a-f]+) \S+ ([0-9a-f]+) \S+ \S+ +(/.*)", line)
+        if found and int(found[1], 16) <= address < int(found[2], 16):
+            return found[4].split("/")[-1], address - int(found[1], 16) + int(found[3], 16)
+    return "?", address
+
+
+def say_frames():
+    """What is on the stack: neither functions put into others nor calls that ended as jumps, which gdb makes up."""
+    frame = gdb.newest_frame()
+    while frame:
+        if frame.type() not in (gdb.INLINE_FRAME, gdb.TAILCALL_FRAME):
+            file, offset = place_of(frame.pc())
+            line = frame.find_sal()
+            where = f"{line.symtab.filename.split('/')[-1]}:{line.line}" if line.symtab else "-"
+            print(f"  {file} {offset:#x} {frame.name() or '-'} {where}")
+        frame = frame.older()
+
+
+for command in ("pagination off", "confirm off", "debuginfod enabled off", "backtrace past-main on"):
+    gdb.execute(f"set {command}")
+gdb.execute("handle SIGILL nostop noprint pass")
+gdb.execute("break *point")
+gdb.execute("catch syscall getpgid")
+gdb.execute("run", to_string=True)
+while gdb.selected_inferior().pid:
+    frame = gdb.newest_frame()
+    is_entry = frame.pc() == int(gdb.parse_and_eval("(long)&point"))
+    if is_entry or int(frame.read_register("rax")) == AT_ENTRY:
+        print(f"at {'entry' if is_entry else 'call'} {int(frame.read_register('rdi'))}")
+        say_frames()
+    gdb.execute("continue", to_string=True)
