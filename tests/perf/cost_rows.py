@@ -30,6 +30,7 @@ class Row:
     native_wanted: int | None = None
     always: bool = False  # else with --all alone
     base: str = "none"  # the row without tracing that it is compared with
+    times: tuple[str, float] | None = None  # of another row of that base, over it, at most so often
 
 
 def ours(name: str, text: str, program: str, **more) -> Row:
@@ -82,8 +83,9 @@ ROWS = (
     ours("wake-off-cpu", "sched:::off-cpu { trace(args[1]->pr_pid); } of it", "sched:::off-cpu { trace(args[1]->pr_pid); }", fires=2,
          target=544.6, wanted=712, base="wake-none"),
     Row("call-none", "a call of a function, no tracing", fires=0, base="call-none", always=True),
+    Row("call-uprobe", "empty handler of the kernel's uprobe on it", fires=0, base="call-none", always=True),
     ours("call-pid", "pid...:called:entry { trace(arg0); } of it", "pid*:LOOP:called:entry { trace(arg0); }", target=980.8,
-         always=True, base="call-none"),
+         always=True, base="call-none", times=("call-uprobe", 1.3)),
     Row("bare-empty", "empty handler on sys_enter", fires=0, always=True),
     Row("bare-record", "bare handler, 24 bytes and a clock: the floor", always=True),
     Row("bare-kprobe", "the same by a kprobe, on an instruction", always=True),

@@ -4,6 +4,7 @@
 calls=$(sed 's/.*cost.calls=\([0-9]*\).*/\1/' /proc/cmdline)
 programs=$(sed -n 's/.*cost.programs=\([a-z,-]*\).*/\1/p' /proc/cmdline | tr , ' ')
 kprobe=$(sed -n 's/.*cost.kprobe=\([a-z0-9_+]*\).*/\1/p' /proc/cmdline)
+uprobe=$(command -v getppid-loop)+$(sed -n 's/.*cost.uprobe=\([0-9]*\).*/\1/p' /proc/cmdline)
 tracing=/sys/kernel/tracing
 modules=/cost
 
@@ -79,6 +80,7 @@ done
 case_bare bare-empty 0
 case_bare bare-record 1
 case_bare bare-kprobe 1 "at=$kprobe"
+case_bare call-uprobe 0 "at=$uprobe"
 case_ebpf ebpf
 case_ftrace ftrace
 case_disabled disabled
