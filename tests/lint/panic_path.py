@@ -23,12 +23,13 @@ PREFIX = "dbk_dying_"
 
 
 def functions_of(path):
-    """The functions of the section: name -> first byte, sorted by it."""
+    """The functions of the section: name -> first byte, sorted by it.  The second of a name is NAME@OFFSET."""
     found = {}
     for row in run("objdump", "-t", path).splitlines():
         match = re.match(rf"([0-9a-f]{{16}}) .{{7}} {re.escape(SECTION)}\t[0-9a-f]+ (?:\.hidden )?(\S+)$", row)
-        if match and match[2] != SECTION:
-            found[match[2]] = int(match[1], 16)
+        if match and match[2] != SECTION and not match[2].startswith("__pfx_"):  # padding before a function
+            name = match[2] if match[2] not in found else f"{match[2]}@{int(match[1], 16):x}"
+            found[name] = int(match[1], 16)
     return dict(sorted(found.items(), key=lambda item: item[1]))
 
 
@@ -47,7 +48,7 @@ class Graph:
         self._defined = defined_in(path)
         self._read(run("objdump", "-dr", "--no-show-raw-insn", "-j", SECTION, path))
 
-    def _at(self, offset):
+    def at(self, offset):
         """The function that holds an offset of the section."""
         best = None
         for name, start in self._starts:
@@ -57,18 +58,23 @@ class Graph:
         return best
 
     def _read(self, text):
-        function = None
+        function = jump = None
         for row in text.splitlines():
-            match = re.match(r"[0-9a-f]{16} <(\S+)>:$", row)
+            # A jump that a relocation is for has nowhere to go yet: what is printed is the instruction after it.
+            relocated = re.search(r"[0-9a-f]: R_X86_64_", row) is not None
+            if jump is not None and not relocated:
+                self._edge(function, self.at(jump))
+            jump = None
+            match = re.match(r"([0-9a-f]{16}) <\S+>:$", row)
             if match:
-                function = match[1]
+                function = self.at(int(match[1], 16))
                 continue
             match = re.search(r"\t(?:call|jmp|j[a-z]+)\s+([0-9a-f]+) <", row)
             if match and function:
-                self._edge(function, self._at(int(match[1], 16)))
-            match = re.search(r"[0-9a-f]: R_X86_64_(?!NONE)\S+\s+(\S+?)([-+]0x[0-9a-f]+)?$", row)
-            if match and function:
-                self._relocation(function, match[1], int(match[2] or "0", 16))
+                jump = int(match[1], 16)
+            match = re.search(r"[0-9a-f]: R_X86_64_(?!NONE)(\S+)\s+(\S+?)([-+]0x[0-9a-f]+)?$", row)
+            if match and function and (match[2] != function or match[1] == "PLT32"):
+                self._relocation(function, match[2], int(match[3] or "0", 16))
 
     def _edge(self, function, target):
         if target and target != function:
@@ -79,7 +85,7 @@ class Graph:
             # A call to itself by name is recursion; a jump within it has no relocation.
             self.leads_to[function].add(symbol)
         elif symbol == SECTION:
-            self._edge(function, self._at(addend + 4))
+            self._edge(function, self.at(addend + 4))
         elif symbol not in self._defined and not symbol.startswith("."):
             self.imports[function].add(symbol)
 
