@@ -210,6 +210,31 @@ void dbk_ecbs_free_chain(struct dbk_ecb *chain)
 	}
 }
 
+/* Keeps room for what the consumer's clauses of the probe may record in one firing: the record of
+ * each, or of ERROR after it, and a TIME_BASE.  A quarter of a segment is as much as is kept. */
+static void keep_room(struct dbk_consumer *consumer, const struct dbk_probe *probe)
+{
+	uint32_t most = (consumer->ring->segment_bytes - DBK_SEGMENT_DATA_OFFSET) / 4 & ~7u;
+	uint64_t bytes = sizeof(struct dbk_control_time_base);
+	const struct dbk_ecb *ecb;
+	uint32_t records = 0;
+
+	for (ecb = probe->ecbs; ecb != NULL; ecb = ecb->next) {
+		uint32_t record = ecb->plan->most_bytes;
+
+		if (record < consumer->fault_bytes)
+			record = consumer->fault_bytes;
+		if (ecb->consumer != consumer || record == 0)
+			continue;
+		bytes += record;
+		records++;
+	}
+	if (bytes > most)
+		bytes = most;
+	if (records > 1 && bytes > consumer->firing_bytes)
+		dbk_store_relaxed(&consumer->firing_bytes, (uint32_t)bytes);
+}
+
 /* Appends @chain to the probe's list; enables the probe when it had none.  On failure the chain is
  * freed. */
 static int publish(struct dbk_consumer *consumer, struct dbk_probe *probe, struct dbk_ecb *chain)
@@ -224,6 +249,7 @@ static int publish(struct dbk_consumer *consumer, struct dbk_probe *probe, struc
 	else if (chain->next == NULL)
 		chain->alone = chain->own_alone;
 	dbk_store_release(end_of_list(probe), chain);
+	keep_room(consumer, probe);
 	if (was_enabled || dbk_probe_is_own(consumer->engine, probe))
 		return 0;
 	error = dbk_host_probe_enable(probe);

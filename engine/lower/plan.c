@@ -481,6 +481,10 @@ static int init_plan(struct dbk_consumer *consumer, const struct dbk_ecbdesc *de
 	plan->classic_align = p.record.classic.align;
 	plan->steps_end = plan->steps + plan->step_count;
 	plan->simple_bytes = simple_bytes(plan);
+	if (plan->has_record && !plan->speculates)
+		plan->most_bytes = p.record.tail_max < DBK_RECORD_BYTES_MAX - plan->fixed_bytes
+					   ? plan->fixed_bytes + (uint32_t)p.record.tail_max
+					   : DBK_RECORD_BYTES_MAX;
 	if (plan->tier == DBK_TIER_GENERAL && is_texts(consumer, plan))
 		plan->tier = DBK_TIER_TEXTS;
 	/* What is the kernel's, and what the program's own, is looked at in the general way. */
@@ -516,6 +520,10 @@ int dbk_plans_init(struct dbk_consumer *consumer, struct dbk_reason *reason)
 					  AGGREGATIONS_MAX);
 	}
 	consumer->plan_count = program->ecbdesc_count;
+	for (i = 0; i < consumer->plan_count; i++)
+		if (dbk_probedesc_match(&program->probedescs[program->ecbdescs[i].probedesc],
+					&consumer->engine->error))
+			consumer->fault_bytes += consumer->plans[i].most_bytes;
 	return 0;
 }
 

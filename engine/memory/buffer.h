@@ -11,6 +11,9 @@
  *   fill    while there are unused ones; then FILLED drops
  *   switch  when the reader has released the one that comes next; else PRINCIPAL drops
  *
+ * The records of a firing lie in one segment: what a consumer's clauses of one probe may record
+ * together is kept at each segment's end (firing_bytes), for those that follow another one.
+ *
  * The control path tends a ring beside its writer, who never waits and takes no
  * notice: it seals closed segments (seal.c) and adds slots (grow.c).
  */
@@ -40,6 +43,14 @@ static __probe_ctx_inline uint32_t dbk_room_left(const struct dbk_buffer *buffer
 	uint32_t room = dbk_load_relaxed(&buffer->room_bytes);
 
 	return room > buffer->used_bytes ? room - buffer->used_bytes : 0;
+}
+
+/** dbk_room_kept() - the same, with what is kept for further records of a firing */
+static __probe_ctx_inline uint32_t dbk_room_kept(const struct dbk_buffer *buffer)
+{
+	return dbk_load_relaxed(&buffer->room_bytes) == 0
+		       ? 0
+		       : buffer->segment_bytes - buffer->used_bytes;
 }
 
 /** dbk_drop() - counts a drop of a consumer on this CPU.  Probe context */
@@ -84,15 +95,14 @@ static __probe_ctx_inline bool dbk_record_reserve(struct dbk_cpu *cpu, uint32_t 
 	const struct dbk_buffer *buffer = cpu->buffer;
 	uint32_t used = buffer->used_bytes;
 	uint64_t now = dbk_host_ticks();
-	uint32_t room = dbk_load_relaxed(&buffer->room_bytes);
 
-	if (unlikely(used + bytes > room || ((now - buffer->base_ticks) >> 32) != 0 ||
+	if (unlikely(used + bytes > dbk_load_relaxed(&buffer->room_bytes) || ((now - buffer->base_ticks) >> 32) != 0 ||
 		     cpu->same_firing == DBK_FIRING_SPECULATES))
 		return dbk_record_reserve_slow(cpu, bytes, slot);
 	slot->record = buffer->segment + used;
 	slot->now_ticks = now;
 	slot->rebase_bytes = 0;
-	slot->room = room - used;
+	slot->room = buffer->segment_bytes - used;
 	return true;
 }
 

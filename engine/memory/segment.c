@@ -140,7 +140,8 @@ __probe_ctx bool dbk_segment_open(const struct dbk_consumer *consumer, struct db
 	dbk_store_release(&buffer->segment, (uint8_t *)header);
 	buffer->used_bytes = DBK_SEGMENT_DATA_OFFSET;
 	buffer->base_ticks = header->base_ticks;
-	dbk_store_relaxed(&buffer->room_bytes, buffer->segment_bytes);
+	dbk_store_relaxed(&buffer->room_bytes,
+			  buffer->segment_bytes - dbk_load_relaxed(&consumer->firing_bytes));
 	buffer->counters->segments++;
 	write_losses(buffer, sequence);
 	/* From here on the segment before is closed: no CPU writes to it any more. */
@@ -171,16 +172,29 @@ __probe_ctx void dbk_record_place(const struct dbk_cpu *cpu, uint32_t bytes, str
 {
 	const struct dbk_buffer *buffer = cpu->buffer;
 
-	if (cpu->same_firing == DBK_FIRING_SPECULATES && bytes + REBASE_BYTES <= dbk_room_left(buffer))
+	if (cpu->same_firing == DBK_FIRING_SPECULATES && bytes + REBASE_BYTES <= dbk_room_kept(buffer))
 		place(buffer, cpu->speculated_ticks, REBASE_BYTES, slot);
 	else
 		place(buffer, buffer->base_ticks, 0, slot);
+}
+
+/* What of the open segment the next record may take: of that which is kept there when it is not its
+ * firing's first one, or when there is no other segment. */
+__probe_ctx static uint32_t room_for(const struct dbk_cpu *cpu, bool end)
+{
+	const struct dbk_buffer *buffer = cpu->buffer;
+
+	if ((cpu->same_firing & DBK_RECORD_F_SAME_FIRING) != 0 ||
+	    dbk_segments_free(cpu->consumer, buffer, end) == 0)
+		return dbk_room_kept(buffer);
+	return dbk_room_left(buffer);
 }
 
 __probe_ctx bool dbk_record_reserve_slow(struct dbk_cpu *cpu, uint32_t bytes, struct dbk_slot *slot)
 {
 	struct dbk_buffer *buffer = cpu->buffer;
 	uint64_t now = record_ticks(cpu);
+	bool end = cpu->ecb->gate == DBK_GATE_END;
 	bool goes_back = now < buffer->base_ticks && cpu->same_firing != DBK_FIRING_SPECULATES;
 	uint32_t rebase = ((now - buffer->base_ticks) >> 32) != 0 ? REBASE_BYTES : 0;
 
@@ -190,9 +204,8 @@ __probe_ctx bool dbk_record_reserve_slow(struct dbk_cpu *cpu, uint32_t bytes, st
 	}
 	/* A segment's ticks do not fall but within a firing, so that its pair of clocks holds for all
 	 * of it: a TSC may restart when the machine slept. */
-	if (buffer->segment == NULL || bytes + rebase > dbk_room_left(buffer) ||
-	    goes_back) {
-		if (!dbk_segment_open(cpu->consumer, buffer, cpu->ecb->gate == DBK_GATE_END))
+	if (buffer->segment == NULL || bytes + rebase > room_for(cpu, end) || goes_back) {
+		if (!dbk_segment_open(cpu->consumer, buffer, end))
 			return false;
 		dbk_record_place(cpu, bytes, slot);
 	} else {

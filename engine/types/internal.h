@@ -147,8 +147,9 @@ struct dbk_segment_place {
 /*
  * One consumer on one CPU.  The segment being written is [segment, segment +
  * segment_bytes); used_bytes mirrors its committed_bytes.  room_bytes is segment_bytes
- * too, or 0: another context closed the segment, and the next record opens another.  With no
- * segment open used_bytes is segment_bytes, so that the first record opens one.
+ * less the consumer's firing_bytes, or 0: another context closed the segment, and the next record
+ * opens another.  With no segment open used_bytes is segment_bytes, so that the first record opens
+ * one.
  */
 struct dbk_buffer {
 	uint32_t gate;			 /* [A] DBK_GATE_ bits */
@@ -288,6 +289,8 @@ struct dbk_consumer {
 	struct dbk_meta_ring *ring; /* [A] activity; else [C]; in META_RING */
 	struct dbk_plan *plans;	    /* [C] by ECBDESC */
 	uint32_t plan_count;
+	uint32_t fault_bytes;	    /* [C] that the clauses of ERROR record at most */
+	uint32_t firing_bytes;	    /* [A] kept in each segment for the records of one firing */
 	uint32_t class_count;	    /* of aggregations */
 	bool enabled;		    /* [L] new probes are matched */
 	uint32_t next_epid;	    /* [L] from 1 */

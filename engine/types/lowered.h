@@ -357,6 +357,7 @@ struct dbk_plan {
 	bool waits;		/* no probe matched it when the enabling was enabled */
 	uint32_t fixed_bytes;	/* header and fixed part, multiple of 8 */
 	uint32_t simple_bytes;	/* SIMPLE: with most of a tail; 0: no record */
+	uint32_t most_bytes;	/* of a record in the ring; 0: none goes there */
 	uint32_t classic_bytes; /* of a record in DTrace's layout; see account.h */
 	uint32_t classic_align;
 	uint32_t work;		/* of its steps, without their expressions; DBK_WORK_ */

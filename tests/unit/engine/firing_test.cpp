@@ -56,6 +56,15 @@ size_t check_marks(const dbk_consumer* consumer, uint32_t cpu = 0) {
     return same;
 }
 
+/// How many firings go on in another segment.
+size_t divided(const dbk_consumer* consumer) {
+    std::vector<Record> all = records(consumer);
+    size_t count = 0;
+    for (size_t i = 1; i < all.size(); i++)
+        count += all[i].same_firing && all[i].sequence != all[i - 1].sequence;
+    return count;
+}
+
 /// The numbers of the records from one on, each with + when it goes on the firing of the one before
 /// it, and ~ when its firing has one elsewhere.
 std::string marks(const dbk_consumer* consumer, size_t from) {
@@ -88,8 +97,63 @@ TEST_CASE("a record says that it is of the firing of the one before it", "[engin
         size_t stored = static_cast<size_t>(__builtin_popcountll(i & 31));
         expected += stored > 1 ? stored - 1 : 0;
     }
-    CHECK(segments(consumer, 0).size() > 3); // some firings went over from one to the next
+    CHECK(segments(consumer, 0).size() > 3);
     CHECK(check_marks(consumer, 0) + check_marks(consumer, 1) == expected);
+    CHECK(divided(consumer) == 0);
+}
+
+TEST_CASE("the records of a firing lie in one segment", "[engine][firing]") {
+    Engine engine;
+    auto& go = engine.probe("test", "m", "f", "go");
+    Dof dof;
+    Difo text = {{ldgs(DIF_VAR_ARG0 + 1, 1), ret(1)}, string_type()};
+    const uint64_t texts = 0xffff888000000000;
+    for (size_t i = 0; i < 3; i++)
+        host.kernel_memory[texts + i * 4096] = std::string(45 * i, 'x') + '\0';
+    bool faults = GENERATE(false, true);
+    if (faults)
+        dof.ecb("dtrace:::ERROR", {dof.trace(arg(5)), dof.trace(execname())});
+    clause(dof, 0, is_one(2));
+    dof.ecb("test:::go", {dof.trace(arg(0)), dof.trace(text)});
+    if (faults)
+        dof.ecb("test:::go", {dof.trace(load_arg0())});
+    interpreted_clause(dof, is_one(3));
+    dof.ecb("test:::go", {dof.trace(arg(0)), dof.trace(text), dof.trace(execname())});
+    clause(dof, 9, is_one(2));
+    dof.option(DTRACEOPT_STRSIZE, 100);
+    dof.option(DBK_OPT_SEGMENTSIZE, 8192);
+    dof.option(DTRACEOPT_BUFSIZE, 1 << 20);
+    auto* consumer = engine.start(dof.build());
+    for (uint64_t i = 0; i < 1000; i++)
+        engine.fire(go, {0xdead0 + i, texts + i % 3 * 4096, i & 1, i >> 1 & 1});
+    CHECK(segments(consumer, 0).size() > 10);
+    CHECK(records(consumer).size() == 1000 * (faults ? 3 : 2) + 500 * 3);
+    CHECK(divided(consumer) == 0);
+}
+
+TEST_CASE("what is kept for a firing's records is taken when there is no other segment",
+          "[engine][firing]") {
+    Engine engine;
+    auto& one = engine.probe("test", "m", "f", "one");
+    auto& go = engine.probe("test", "m", "f", "go");
+    Dof dof;
+    dof.ecb("test:::one", {dof.trace(arg(0))});
+    clause(dof, 60, is_one(1));
+    clause(dof, 60, is_one(1));
+    dof.option(DBK_OPT_SEGMENTSIZE, 4096);
+    dof.option(DTRACEOPT_BUFSIZE, 1 << 18);
+    dof.option(DTRACEOPT_BUFPOLICY, DBK_POLICY_FILL);
+    auto* consumer = engine.start(dof.build());
+    for (uint64_t i = 0; i < 1 << 15; i++)
+        engine.fire(one, {i});
+    CHECK(drops(consumer, DBK_DROP_FILLED) > 0);
+    auto all = segments(consumer, 0);
+    for (auto [sequence, header] : all) {
+        bool is_last = sequence == all.rbegin()->first;
+        CHECK((header->committed_bytes == header->segment_bytes) == is_last);
+    }
+    engine.fire(go, {1, 1}); // nothing is written after the last segment's end
+    CHECK(records(consumer).back().epid == 1);
 }
 
 TEST_CASE("what other consumers recorded of a firing is not in this one's ring",

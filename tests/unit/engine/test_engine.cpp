@@ -191,7 +191,8 @@ std::vector<Record> records(const dbk_consumer* consumer, uint32_t cpu) {
                              ticks + record.delta_ticks,
                              {base + at, base + at + bytes},
                              same_firing,
-                             is_elsewhere});
+                             is_elsewhere,
+                             sequence});
             at += bytes;
         }
     }

@@ -76,6 +76,7 @@ struct Record {
     std::vector<uint8_t> bytes; ///< whole record
     bool same_firing = false;   ///< as the record before it
     bool is_elsewhere = false;  ///< its firing has one elsewhere
+    uint64_t sequence = 0;      ///< of its segment
 
     uint64_t u64(size_t offset) const;
     uint32_t u32(size_t offset) const;
