@@ -27,6 +27,19 @@ bool speculates(const formats::RingRecording& ring) {
     });
 }
 
+/// By ECB, of a ring with speculations: whether others are on its probe.  Else empty.
+std::vector<bool> beside_others(const formats::RingRecording& ring) {
+    std::vector<bool> beside;
+    if (!speculates(ring))
+        return beside;
+    std::map<uint32_t, size_t> counts; // by probe
+    for (const formats::EcbInfo& ecb : ring.ecbs.all())
+        counts[ecb.probe_id]++;
+    for (const formats::EcbInfo& ecb : ring.ecbs.all())
+        beside.push_back(counts[ecb.probe_id] > 1);
+    return beside;
+}
+
 } // namespace
 
 RecordMerge::RecordMerge(const formats::Recording& recording, const MergeOptions& options)
@@ -43,6 +56,7 @@ RecordMerge::RecordMerge(const formats::Recording& recording, const MergeOptions
             stream.recording = &recording.rings[ring];
             stream.error_probe = error_probe_of(recording.rings[ring]);
             stream.cpu = &cpus[cpu];
+            stream.beside = beside_others(recording.rings[ring]);
             if (options.tallied && !(*options.tallied)[ring].empty())
                 stream.tallied = &(*options.tallied)[ring][cpu];
             if (options.yielded) {
@@ -149,6 +163,20 @@ bool RecordMerge::looks_same(uint64_t ticks, const formats::EcbInfo& ecb,
     return record.ticks == ticks && record.ecb->probe_id == ecb.probe_id;
 }
 
+/// The record that was just read is of a firing that may not be whole.
+void RecordMerge::note_divided(const Stream& stream) {
+    const Placed& next = stream.places[1 - stream.turn];
+    auto ecb = static_cast<size_t>(next.record.ecb - stream.recording->ecbs.all().data());
+    if (stream.is_ahead || (stream.yielded && !(*stream.yielded)[ecb]))
+        return;
+    CutFiring cut{stream.cpu->cpu, next.sequence};
+    if (next.record.firing == Firing::same &&
+        !stream.lying_firings[next.record.is_committed()].ecb &&
+        (divided_.cut.empty() || divided_.cut.back() != cut))
+        divided_.cut.push_back(cut);
+    divided_.held |= next.record.is_committed() && !stream.beside.empty() && stream.beside[ecb];
+}
+
 void RecordMerge::read_as_it_lies(Stream& stream) {
     Placed& next = stream.following();
     next.sequence = stream.read_sequence;
@@ -173,6 +201,8 @@ void RecordMerge::read_as_it_lies(Stream& stream) {
     next.same_firing = lying.ecb && (next.record.firing == Firing::unsaid
                                          ? looks_same(lying.ticks, *lying.ecb, next.record)
                                          : next.record.firing == Firing::same);
+    if (next.record.is_committed() || (next.record.firing == Firing::same && !lying.ecb))
+        note_divided(stream);
     lying.ecb = next.record.ecb;
     lying.ticks = next.record.ticks;
     if (next.index == 0 && next.record.firing == Firing::same && !next.same_firing)

@@ -68,6 +68,21 @@ using TalliedRecords = std::vector<std::vector<TalliedSegments>>;
 /// By index of the ring and of its ECB: whether its records are yielded.
 using YieldedEcbs = std::vector<std::vector<bool>>;
 
+/// A firing of which a record is there, but not the one before it: that lies in a segment before
+/// this one.
+struct CutFiring {
+    uint16_t cpu = 0;
+    uint64_t sequence = 0;
+    auto operator<=>(const CutFiring&) const = default;
+};
+
+/// What records do not say of their firings, as far as they were read.
+struct DividedFirings {
+    std::vector<CutFiring> cut; ///< yielded as if it began there
+    bool held = false; ///< a speculation held a record of a probe of several clauses: the others
+                       ///< may lie anywhere
+};
+
 enum class MergeOrder : uint8_t {
     arrival, ///< as the records came into the ring
     made,    ///< as they were made: option temporal
@@ -114,6 +129,8 @@ public:
     /// Records that were read, yielded or not, and that lie in segments passed over because they
     /// have none that are yielded.
     uint64_t passed() const { return passed_records_; }
+    /// Of the ring of MergeOptions::ring.
+    const DividedFirings& divided() const { return divided_; }
 
 private:
     static constexpr size_t kPassedMin = 8;
@@ -161,7 +178,8 @@ private:
         uint64_t read_sequence = 0, read_index = 0; // of the record that was read last, as it lies
         std::array<LyingFiring, 2> lying_firings;   // of what was not committed, and what was
         uint32_t error_probe = 0;
-        bool is_made = false; // records are yielded as they were made, which is not as they lie
+        std::vector<bool> beside; // by ECB, of a ring with speculations: others are on its probe
+        bool is_made = false;     // records are yielded as they were made, which is not as they lie
         MadeFiring firing;
         std::unique_ptr<MadeOrder> made; // of a CPU whose records are yielded as they were made
         std::array<std::shared_ptr<const formats::Bytes>, 2> pins; // of `places`, then
@@ -201,6 +219,7 @@ private:
         std::vector<Held> held;         // that were, a heap
     };
 
+    void note_divided(const Stream& stream);
     static bool looks_same(uint64_t ticks, const formats::EcbInfo& ecb,
                            const formats::RecordView& record);
     static bool joins(Stream& stream);
@@ -239,6 +258,7 @@ private:
     size_t passed_max_ = kPassedMin; // before it is worth looking at which of them may go
     MergeOptions::IsWanted is_wanted_;
     uint64_t passed_records_ = 0;
+    DividedFirings divided_;
     size_t last_stream_ = 0; // of the record yielded last, and its segment
     uint64_t last_sequence_ = 0;
 };

@@ -50,6 +50,7 @@ public:
     uint64_t mono_ns() const { return mono_ns_; }
     /// How many records were passed, with those of other ECBs.
     uint64_t passed() const { return merge_.passed(); }
+    const DividedFirings& divided() const { return merge_.divided(); }
     /// Whether a clause that recorded each firing did: else it is what a commit() released.
     bool has_anchor() const {
         return !route_->needs_anchor || route_->is_anchor || has_later_anchor();

@@ -174,6 +174,15 @@ formats::StatePart part_of(const formats::Trace& trace, const formats::RingRecor
     return part;
 }
 
+void note_divided(formats::StatePart& part, DividedFirings divided) {
+    std::ranges::sort(divided.cut);
+    part.holds_firings = divided.held;
+    for (formats::CoveredCpu& cpu : part.cpus)
+        for (formats::CoveredRun& run : cpu.runs)
+            run.begins_in_firing =
+                std::ranges::binary_search(divided.cut, CutFiring{cpu.cpu, run.first_sequence});
+}
+
 base::Result<void> write_part(formats::StateWriter& writer, formats::StatePart part,
                               const AggregationTable& table, const std::vector<std::string>& names,
                               const formats::Trace& trace, UserNames* users) {

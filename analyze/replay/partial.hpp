@@ -7,6 +7,7 @@
 #pragma once
 
 #include "analyze/aggregate/table.hpp"
+#include "analyze/decode/merge.hpp"
 #include "analyze/decode/window.hpp"
 #include "analyze/replay/mergeable.hpp"
 #include "analyze/symbols/user_names.hpp"
@@ -34,6 +35,9 @@ TimeWindow window_of_part(const formats::Recording& recording, const TimeWindow&
 /// (records, firings, drops) and for its images.
 formats::StatePart part_of(const formats::Trace& trace, const formats::RingRecording& ring,
                            const TimeWindow& window, const PartialProgram& program);
+
+/// Notes in the part which firings it may not have as a whole.
+void note_divided(formats::StatePart& part, DividedFirings divided);
 
 /// Writes the part, with the images that its keys refer to, and what the replay of the trace
 /// aggregated.  `names` are those of the program's aggregations.

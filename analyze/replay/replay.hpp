@@ -47,6 +47,10 @@ public:
     uint16_t begin_cpu() const { return begin_cpu_; }
     uint64_t records() const { return records_; } ///< read
     uint64_t firings() const { return firings_; } ///< replayed
+    /// Of the one recording; none, when nothing was read firing by firing.
+    DividedFirings divided() const {
+        return merge_ ? merge_->reader().divided() : DividedFirings{};
+    }
     /// Whether a recorded probe fired that the program has a clause of.
     bool has_fired() const { return has_fired_; }
     /// Records of the replay itself that had no room, or speculations: reported, too.

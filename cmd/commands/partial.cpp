@@ -159,6 +159,7 @@ int replay_partial(const PartialRequest& request) {
         part.records += window.is_set() ? analyze::records_in(window, ring, cpu).records : 0;
     part.firings = replay.firings();
     part.drops = replay.drops();
+    analyze::note_divided(part, replay.divided());
     if (auto written = write_file(request, part, report, &places.users()); !written.ok())
         return fail(written.error());
     if (!options.testing)

@@ -40,6 +40,7 @@ struct Part {
   beginCpu @20 :UInt16;  # where BEGIN fires
   endCpu @21 :UInt16;    # of the last record, where END fires
   hasTicks @22 :Bool;    # a clause runs at tick-N, of each boot
+  holdsFirings @23 :Bool; # a speculation held records of firings that were asked for
 }
 
 # What of a CPU was there to read.
@@ -61,6 +62,7 @@ struct Run {
   records @3 :UInt64;
   fromNs @4 :UInt64;        # when the first was opened
   toNs @5 :UInt64;          # its last record
+  beginsInFiring @6 :Bool;  # of which other records lie in the segment before
 }
 
 # Something with code: the kernel, or a module, as it lay in memory; or a file that processes had mapped.

@@ -150,6 +150,8 @@ void CoverageMerge::add(const StatePart& part, const std::string& file) {
     boot.since_ns = std::min(boot.since_ns, identity.since_ns);
     boot.until_ns = std::max(boot.until_ns, identity.until_ns);
     boot.keeps_thread_state |= part.keeps_thread_state;
+    boot.holds_firings |= part.holds_firings;
+    boot.digests.insert(identity.digest);
     keeps_global_state_ |= part.keeps_global_state;
     has_ticks_ |= part.has_ticks;
     records_ += part.records;
@@ -217,6 +219,8 @@ public:
         tail();
         return {};
     }
+    /// Firings that go on from one part to another.
+    uint64_t cut() const { return cut_; }
 
 private:
     /// Segments that some parts have, the same for all of them.  They are as old at least as the
@@ -230,6 +234,11 @@ private:
             from = std::max(from, pieces_[at].run.from_ns);
             end = std::min(end, plus(pieces_[at].run.to_ns, 1));
         }
+        bool goes_on = seen_last_ != 0 && first == seen_last_ + 1;
+        cut_ += goes_on && std::ranges::any_of(active_, [&](const auto& one) {
+                    const CoveredRun& run = pieces_[one.second].run;
+                    return run.first_sequence == first && run.begins_in_firing;
+                });
         const Piece* previous = nullptr;
         for (const auto& [since_ns, at] : active_) {
             const Piece& piece = pieces_[at];
@@ -310,7 +319,7 @@ private:
     std::vector<Piece> pieces_;
     std::set<std::pair<uint64_t, size_t>> active_; // by where the window begins
     uint64_t over_to_ns_ = 0; // when the last run ended that ended before what comes next
-    uint64_t seen_last_ = 0, seen_to_ns_ = 0;
+    uint64_t seen_last_ = 0, seen_to_ns_ = 0, cut_ = 0;
     uint64_t seen_records_ = 0; // before what comes next; UINT64_MAX: not known
 };
 
@@ -347,10 +356,12 @@ Result<CoverageReport> CoverageMerge::finish() const {
     find_rings_of_one_time(losses);
     for (const auto& [key, boot] : boots_) {
         std::string name = boot_text(boot.host, key.first);
-        uint64_t drops = 0, faults = 0;
+        uint64_t drops = 0, faults = 0, cut = 0;
         for (const auto& [cpu_index, cpu] : boot.cpus) {
             std::string where = name + strprintf(", cpu %u", unsigned{cpu_index});
-            DBK_TRY_VOID(Sweep(boot, where, cpu, work, holes).run());
+            Sweep sweep(boot, where, cpu, work, holes);
+            DBK_TRY_VOID(sweep.run());
+            cut += sweep.cut();
             for (uint64_t count : cpu.drops)
                 drops = plus(drops, count);
             faults = plus(faults, cpu.faults);
@@ -360,6 +371,13 @@ Result<CoverageReport> CoverageMerge::finish() const {
         if (faults != 0)
             notes.push_back(name + ": " + counted(faults, "recorded clause") +
                             " faulted, and stored nothing");
+        if (cut != 0)
+            losses.push_back(name + ": " + counted(cut, "firing") + (cut == 1 ? " goes" : " go") +
+                             " on from one part to the next, and each took its records for a "
+                             "firing of its own");
+        if (boot.holds_firings && boot.digests.size() > 1)
+            losses.push_back(name + ": speculations held records of firings whose others may lie "
+                                    "in another part, and each took its own for a firing");
         if (boot.keeps_thread_state && boot.parts > 1)
             losses.push_back(name +
                              ": the program keeps self-> variables, whose values are lost "

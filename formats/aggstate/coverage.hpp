@@ -16,6 +16,7 @@
 
 #include <map>
 #include <memory>
+#include <set>
 
 namespace daybreak::formats {
 
@@ -61,6 +62,8 @@ private:
         uint64_t since_ns = UINT64_MAX, until_ns = 0;
         uint64_t from_ns = UINT64_MAX, to_ns = 0; ///< of the records
         bool keeps_thread_state = false;
+        bool holds_firings = false;
+        std::set<Digest> digests; ///< more than one: the parts have other segments
         std::map<uint16_t, Cpu> cpus;
     };
     void find_rings_of_one_time(std::vector<std::string>& losses) const;

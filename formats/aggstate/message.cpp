@@ -59,12 +59,14 @@ void put_cpu(const CoveredCpu& cpu, aggwire::Cpu::Builder out) {
         runs[i].setRecords(cpu.runs[i].records);
         runs[i].setFromNs(cpu.runs[i].from_ns);
         runs[i].setToNs(cpu.runs[i].to_ns);
+        runs[i].setBeginsInFiring(cpu.runs[i].begins_in_firing);
     }
 }
 
 Result<CoveredRun> get_run(aggwire::Run::Reader in, uint64_t previous_sequence) {
     CoveredRun run{in.getFirstSequence(), in.getLastSequence(), in.getRecordsBefore(),
-                   in.getRecords(),       in.getFromNs(),       in.getToNs()};
+                   in.getRecords(),       in.getFromNs(),       in.getToNs(),
+                   in.getBeginsInFiring()};
     uint64_t end = 0;
     if (run.first_sequence <= previous_sequence || run.last_sequence < run.first_sequence ||
         run.last_sequence == UINT64_MAX || run.to_ns < run.from_ns ||
@@ -114,6 +116,7 @@ Result<StatePart> get_part(aggwire::Part::Reader in, ByteView message) {
     part.keeps_thread_state = in.getKeepsThreadState();
     part.keeps_global_state = in.getKeepsGlobalState();
     part.has_ticks = in.getHasTicks();
+    part.holds_firings = in.getHoldsFirings();
     part.begin_ns = in.getBeginNs();
     part.end_ns = in.getEndNs();
     part.begin_wall_ns = in.getBeginWallNs();
@@ -283,6 +286,7 @@ Bytes encode_part(const StatePart& part) {
         out.setKeepsThreadState(part.keeps_thread_state);
         out.setKeepsGlobalState(part.keeps_global_state);
         out.setHasTicks(part.has_ticks);
+        out.setHoldsFirings(part.holds_firings);
         out.setBeginNs(part.begin_ns);
         out.setEndNs(part.end_ns);
         out.setBeginWallNs(part.begin_wall_ns);

@@ -52,6 +52,7 @@ struct CoveredRun {
     uint64_t first_sequence = 0, last_sequence = 0;
     uint64_t records_before = 0, records = 0;
     uint64_t from_ns = 0, to_ns = 0;
+    bool begins_in_firing = false; ///< with records of one that was asked for: others lie before it
 
     uint64_t records_after() const { return records_before + records; }
 };
@@ -81,6 +82,7 @@ struct StatePart {
     std::string source; ///< the normalized program
     std::string release;
     bool keeps_thread_state = false, keeps_global_state = false, has_ticks = false;
+    bool holds_firings = false; ///< records of a firing may lie anywhere: a speculation held some
     uint64_t begin_ns = 0, end_ns = 0, begin_wall_ns = 0;
     uint16_t begin_cpu = 0, end_cpu = 0; ///< where BEGIN fires, and of the last record
     uint64_t records = 0, firings = 0;

@@ -241,6 +241,17 @@ Firings firings(Written& written, MergeOrder order = MergeOrder::arrival) {
     return result;
 }
 
+DividedFirings divided(Written& written, const YieldedEcbs* yielded = nullptr) {
+    formats::Recording recording = written.build();
+    MergeOptions options;
+    options.order = MergeOrder::made;
+    options.yielded = yielded;
+    RecordMerge merge(recording, options);
+    for (MergedRecord record; merge.next(record);)
+        continue;
+    return merge.divided();
+}
+
 /// A record whose value is its time, with what its EPID's word has besides.
 void put(Written& written, uint16_t cpu, uint64_t ticks, uint32_t mark = 0) {
     written.ring.record(cpu, written.epid | mark, ticks, RingBuilder::words({ticks}));
@@ -287,9 +298,11 @@ TEST_CASE("a firing goes over from one segment to the next, but not over one tha
         put(written, 0, ticks * 10 + 2, kSame);
     }
     CHECK(firings(written) == Firings{{10000, 10002}, {10010, 10012}, {10020, 10022}});
+    CHECK(divided(written).cut.empty());
     // The second and third segment have a record of each of two firings.
     std::memset(written.ring.segment_memory(0).data() + 4096, 0, 4);
     CHECK(firings(written) == Firings{{10000}, {10012}, {10020, 10022}});
+    CHECK(divided(written).cut == std::vector{CutFiring{0, 3}});
 }
 
 namespace {
@@ -341,6 +354,8 @@ TEST_CASE("a firing is whole in the order in which its records were made, howeve
           Firings{{1000, 1001}, {1010, 1012}, {1020, 1021, 1022}, {1030}, {1041, 1041}});
     CHECK(firings(written) ==
           Firings{{1000}, {1010, 1012}, {1020}, {1001}, {1021}, {1022}, {1030}, {1041}, {1041}});
+    CHECK(divided(written).held);
+    CHECK(divided(written).cut.empty());
     SECTION("what is elsewhere may be gone") {
         written.commit(1070, {{written.held, 1060}, {written.held | kElsewhere, 1064}});
         CHECK(firings(written, MergeOrder::made).size() == 7);
@@ -353,6 +368,10 @@ TEST_CASE("a firing is whole in the order in which its records were made, howeve
         written.put(written.last | kSame, 1092);
         std::memset(written.ring.segment_memory(0).data() + 4096, 0, 4);
         CHECK(firings(written, MergeOrder::made).back() == std::vector<uint64_t>{1092});
+        CHECK(divided(written).cut == std::vector{CutFiring{0, 3}});
+        YieldedEcbs none{{false, false, false, false}};
+        CHECK(divided(written, &none).cut.empty());
+        CHECK_FALSE(divided(written, &none).held);
     }
 }
 

@@ -127,8 +127,7 @@ TEST_CASE("windows that meet cover the same segments once", "[aggstate]") {
 
 TEST_CASE("files that were cut inside a segment fit together", "[aggstate]") {
     // Cut in segment 5, which ends at 5999; a cut leaves segments on both sides of it.
-    StatePart a = part_of({run(1, 6, 0, 60)}, 0, 5500),
-              b = part_of({run(3, 10, 20, 80)}, 5500);
+    StatePart a = part_of({run(1, 6, 0, 60)}, 0, 5500), b = part_of({run(3, 10, 20, 80)}, 5500);
     CHECK(missing(knowing({a, b}, 10, 100)).empty());
     StatePart late = part_of({run(3, 10, 20, 80)}, 5600);
     CHECK(missing(knowing({a, late}, 10, 100)) ==
@@ -175,6 +174,33 @@ TEST_CASE("drops, faults and variables are said", "[aggstate]") {
     a.has_ticks = b.has_ticks = true;
     CHECK(missing({a, b}).empty());
     CHECK(missing({a, other}).back().find("tick-N fired in each boot") != std::string::npos);
+}
+
+TEST_CASE("a firing that lies in two parts is said", "[aggstate]") {
+    StatePart a = part_of({run(1, 3, 0, 30), run(6, 6, 50, 5)}),
+              b = part_of({run(4, 5, 30, 20), run(8, 8, 60, 1)});
+    a.cpus[0].runs[0].begins_in_firing = true; // what was before it was overwritten
+    a.cpus[0].first_kept = b.cpus[0].first_kept = 1;
+    b.cpus[0].runs[1].begins_in_firing = true; // what is before it is said to be missing
+    CHECK(missing({a, b}).size() == 1);
+    CHECK(missing({b, a}).front().find("segment 7") != std::string::npos);
+    b.cpus[0].runs[0].begins_in_firing = true;
+    const std::string boot = "web-1, boot 88776655-4433-2211: ";
+    CHECK(missing({a, b}).back() == boot +
+                                        "1 firing goes on from one part to the next, and each took "
+                                        "its records for a firing of its own");
+    a.cpus[0].runs[1].begins_in_firing = true;
+    CHECK(missing({b, a}).back().starts_with(boot + "2 firings go on"));
+    CHECK(missing({b}).back().find("firing") == std::string::npos);
+}
+
+TEST_CASE("what speculations held may lie in any part", "[aggstate]") {
+    StatePart a = part_of({run(1, 3, 0, 30)}), b = part_of({run(4, 5, 30, 20)}), c = a;
+    b.holds_firings = true;
+    CHECK(missing({a, b}).back().find("speculations held records") != std::string::npos);
+    a.identity.until_ns = c.identity.since_ns = 10; // windows of the same segments
+    a.holds_firings = true;
+    CHECK(missing({a, c}).empty());
 }
 
 TEST_CASE("many holes are counted, not listed", "[aggstate]") {
