@@ -11,8 +11,8 @@
 #include <linux/cpumask.h>
 #include <linux/module.h>
 
-#include "kmod/arch/x86/clock.h"
-#include "kmod/arch/x86/stack.h"
+#include "arch/clock.h"
+#include "arch/stack.h"
 #include "kmod/bank/bank.h"
 #include "kmod/control/device.h"
 #include "kmod/core/anonymous.h"

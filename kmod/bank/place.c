@@ -14,7 +14,7 @@
 #include <linux/string.h>
 
 #include "formats/abi/bank.h"
-#include "kmod/arch/x86/firmware.h"
+#include "arch/firmware.h"
 #include "kmod/bank/bank.h"
 
 #define refuse(reason, ...) (scnprintf(reason, DBK_REASON_BYTES, __VA_ARGS__), false)

@@ -28,7 +28,7 @@
 #include <linux/uaccess.h>
 
 #include "engine/api/engine.h"
-#include "kmod/arch/x86/memory.h"
+#include "arch/memory.h"
 #include "kmod/host/host.h"
 
 /* 8: a firing of all clauses seldom notes more than two. */

@@ -46,7 +46,7 @@ static __probe_ctx_inline uint64_t dbk_host_mono_ns(void)
 	return ktime_get_mono_fast_ns();
 }
 
-#include "kmod/arch/x86/ticks.h"
+#include "arch/ticks.h"
 
 #define dbk_host_pid dbk_host_pid
 static __probe_ctx_inline uint32_t dbk_host_pid(void)

@@ -15,7 +15,7 @@
 #include "engine/api/host.h"
 #include "formats/abi/meta.h"
 #include "formats/abi/segment.h"
-#include "kmod/arch/x86/memory.h"
+#include "arch/memory.h"
 #include "kmod/bank/bank.h"
 #include "kmod/host/string_load.h"
 

@@ -10,7 +10,7 @@
 #include <linux/sched/task.h>
 #include <linux/slab.h>
 
-#include "kmod/arch/x86/ftrace_args.h"
+#include "arch/ftrace_args.h"
 #include "kmod/kernel/function_hook.h"
 #include "kmod/kernel/tracepoint.h"
 #include "kmod/maps/log.h"

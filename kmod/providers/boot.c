@@ -34,7 +34,7 @@
 #include <trace/events/syscalls.h>
 #include <uapi/linux/mount.h>
 
-#include "kmod/arch/x86/call.h"
+#include "arch/call.h"
 #include "kmod/providers/site.h"
 
 enum { LOAD, INIT, INIT_DONE, EXEC, MKDIR, RMDIR, CALL_END, BIND, FIRMWARE, SITES };

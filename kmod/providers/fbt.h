@@ -29,7 +29,7 @@
 #include <linux/preempt.h>
 #include <linux/sched/task_stack.h>
 
-#include "kmod/arch/x86/ftrace_args.h"
+#include "arch/ftrace_args.h"
 #include "kmod/frame.h"
 #include "kmod/providers/provider.h"
 

@@ -13,7 +13,7 @@
 #include <linux/kprobes.h>
 #include <linux/slab.h>
 
-#include "kmod/arch/x86/instruction.h"
+#include "arch/instruction.h"
 #include "kmod/kernel/symbols.h"
 #include "kmod/providers/fbt.h"
 #include "kmod/providers/named.h"

@@ -11,7 +11,7 @@
  * Handlers run in the process itself, after its breakpoint, with interrupts on: firing turns them
  * off.  Arguments are the registers of the calling convention; further ones lie on the stack.
  */
-#include "kmod/arch/x86/user.h"
+#include "arch/user.h"
 #include "kmod/frame.h"
 #include "kmod/providers/pid_files.h"
 

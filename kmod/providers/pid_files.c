@@ -11,7 +11,7 @@
 #include <linux/slab.h>
 #include <linux/task_work.h>
 
-#include "kmod/arch/x86/ftrace_args.h"
+#include "arch/ftrace_args.h"
 #include "kmod/kernel/function_hook.h"
 #include "kmod/kernel/symbols.h"
 #include "kmod/providers/pid_files.h"

@@ -13,7 +13,7 @@
 #include <linux/pid.h>
 #include <linux/slab.h>
 
-#include "kmod/arch/x86/instruction.h"
+#include "arch/instruction.h"
 #include "kmod/kernel/symbols.h"
 #include "kmod/providers/pid_files.h"
 

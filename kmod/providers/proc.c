@@ -14,7 +14,7 @@
  */
 #include <linux/sched.h>
 
-#include "kmod/arch/x86/call.h"
+#include "arch/call.h"
 #include "kmod/providers/site.h"
 
 enum { CALL, CALL_END, SITES };

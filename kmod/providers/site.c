@@ -2,7 +2,7 @@
 /*
  * site.c - providers whose probes hang on a few tracepoints or functions
  */
-#include "kmod/arch/x86/registers.h"
+#include "arch/registers.h"
 #include "kmod/providers/site.h"
 
 /* 64: calls of one function that can be under way at once; one more is a MISSED drop. */

@@ -33,7 +33,7 @@
 #include <trace/events/workqueue.h>
 
 #include "formats/abi/packet.h"
-#include "kmod/arch/x86/tracepoints.h"
+#include "arch/tracepoints.h"
 #include "kmod/providers/lock_wait.h"
 #include "kmod/providers/stable.h"
 

@@ -18,7 +18,7 @@
 #include <linux/ptrace.h>
 #include <linux/slab.h>
 
-#include "kmod/arch/x86/call.h"
+#include "arch/call.h"
 #include "kmod/kernel/tracepoint.h"
 #include "kmod/providers/provider.h"
 

@@ -12,7 +12,7 @@
 #include <linux/workqueue.h>
 
 #include "engine/api/trigger.h"
-#include "kmod/arch/x86/clock.h"
+#include "arch/clock.h"
 #include "kmod/triggers/machine.h"
 #include "kmod/triggers/triggers.h"
 

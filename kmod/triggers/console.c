@@ -6,7 +6,7 @@
 #include <linux/percpu.h>
 #include <linux/printk.h>
 
-#include "kmod/arch/x86/ftrace_args.h"
+#include "arch/ftrace_args.h"
 #include "kmod/state.h"
 #include "kmod/triggers/console.h"
 

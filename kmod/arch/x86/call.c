@@ -2,7 +2,7 @@
 /* call.c - system calls' numbers */
 #include <asm/unistd.h>
 
-#include "kmod/arch/x86/call.h"
+#include "arch/call.h"
 
 static __probe_ctx enum dbk_call call_of_32(unsigned long number)
 {

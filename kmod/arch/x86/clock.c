@@ -14,7 +14,7 @@
 #include <asm/tsc.h>
 
 #include "engine/api/host.h"
-#include "kmod/arch/x86/clock.h"
+#include "arch/clock.h"
 
 DEFINE_STATIC_KEY_FALSE(dbk_clock_is_tsc);
 

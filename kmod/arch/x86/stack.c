@@ -18,7 +18,7 @@
 
 #include "engine/api/engine.h"
 #include "formats/abi/meta.h"
-#include "kmod/arch/x86/stack.h"
+#include "arch/stack.h"
 #include "kmod/frame.h"
 
 /* 16: our own frames, from the unwinder's caller up to a provider's callback. */

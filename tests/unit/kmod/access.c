@@ -2,7 +2,7 @@
 /*
  * access.c - the module's variables, and what it hooks, for the tests
  */
-#include "kmod/arch/x86/clock.h"
+#include "arch/clock.h"
 #include "kmod/bank/bank.h"
 #include "kmod/bank/state.h"
 #include "kmod/kernel/tracepoint.h"

@@ -8,7 +8,7 @@
 #include <linux/ftrace.h>
 
 #include "engine/api/host.h"
-#include "kmod/arch/x86/user.h"
+#include "arch/user.h"
 
 /* Where in dbk_ftrace_registers(), by words, the arguments of a function of the kernel are, and in the registers after its
  * return what arg0 (-1, which dbk_function_returned() puts there) and arg1 of the probe are. */

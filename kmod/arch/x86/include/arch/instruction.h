@@ -9,7 +9,7 @@
 #include <asm/cpu_entry_area.h>
 #include <asm/insn.h>
 
-#include "kmod/arch/x86/registers.h"
+#include "arch/registers.h"
 
 #define DBK_INSTRUCTION_BYTES_MAX MAX_INSN_SIZE
 

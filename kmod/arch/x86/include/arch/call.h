@@ -7,7 +7,7 @@
 
 #include <linux/thread_info.h>
 
-#include "kmod/arch/x86/registers.h"
+#include "arch/registers.h"
 
 #define DBK_CALL_ARGUMENTS 6
 

@@ -6,7 +6,7 @@
 #define DBK_KMOD_USER_H
 
 #include "engine/api/engine.h"
-#include "kmod/arch/x86/registers.h"
+#include "arch/registers.h"
 
 /* Where in struct pt_regs, by words, the first arguments of a function are. */
 #define DBK_USER_ARGUMENT_WORDS                                                                    \
