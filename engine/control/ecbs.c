@@ -40,6 +40,9 @@ static enum dbk_tier tier_of(struct dbk_ecb *ecb, uint32_t before)
 		return native ? DBK_TIER_NATIVE : DBK_TIER_GENERAL;
 	if (is_arguments(ecb))
 		return DBK_TIER_ARGUMENTS;
+	/* Nothing is made so today; dbk_simple_steps() relies on it. */
+	if (plan->step_count == 0)
+		return DBK_TIER_GENERAL;
 	if (before >= (plan->loads ? DBK_CHAIN_ECBS_MAX : DBK_SIMPLE_ECBS_MAX))
 		return DBK_TIER_GENERAL;
 	if (plan->tier == DBK_TIER_TEXTS)

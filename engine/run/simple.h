@@ -192,7 +192,7 @@ bool dbk_simple_chain(struct dbk_cpu *cpu, const struct dbk_step *step, uint8_t 
 bool dbk_simple_rest(struct dbk_cpu *cpu, const struct dbk_step *step, uint8_t *base,
 		     const uint64_t *args, void *frame);
 
-/* All steps of a simple plan, with loads, thread-locals, keys and cells if @cells, a constant; returns how many
+/* All steps, one at least, of a simple plan, with loads, thread-locals, keys and cells if @cells, a constant; returns how many
  * bytes the record at @record has, 0: a load faults, or a thread-local found no room, which ends the clause. */
 static __probe_ctx_inline uint32_t dbk_simple_steps(struct dbk_cpu *cpu,
 						    const struct dbk_ecb *ecb, uint8_t *record,
@@ -203,7 +203,7 @@ static __probe_ctx_inline uint32_t dbk_simple_steps(struct dbk_cpu *cpu,
 	uint32_t used = plan->fixed_bytes, record_bytes = used;
 	uint8_t *base = record;
 
-	for (; step != end; step++) {
+	do {
 		if (likely(step->kind == DBK_STEP_STORE)) {
 			dbk_store_step(step, base,
 				       dbk_simple_value(cpu, &step->expr, ecb->probe, args, frame));
@@ -224,7 +224,7 @@ static __probe_ctx_inline uint32_t dbk_simple_steps(struct dbk_cpu *cpu,
 		} else if (unlikely(!dbk_simple_rest(cpu, step, base, args, frame))) {
 			return 0;
 		}
-	}
+	} while (++step != end);
 	return used;
 }
 
