@@ -213,29 +213,44 @@ void dbk_ecbs_free_chain(struct dbk_ecb *chain)
 	}
 }
 
-/* Keeps room for what the consumer's clauses of the probe may record in one firing: the record of
- * each, or of ERROR after it, and a TIME_BASE.  A quarter of a segment is as much as is kept. */
-static void keep_room(struct dbk_consumer *consumer, const struct dbk_probe *probe)
+/* What a firing records of the ECB at most: its record, or those of ERROR. */
+static uint32_t most_bytes(const struct dbk_ecb *ecb)
 {
-	uint32_t most = (consumer->ring->segment_bytes - DBK_SEGMENT_DATA_OFFSET) / 4 & ~7u;
-	uint64_t bytes = sizeof(struct dbk_control_time_base);
-	const struct dbk_ecb *ecb;
+	uint32_t own = ecb->plan->most_bytes, fault = ecb->consumer->fault_bytes;
+
+	return own > fault ? own : fault;
+}
+
+/* Keeps room for what the consumer's clauses of the probe may record in one firing, and a TIME_BASE: up to
+ * an eighth of a segment, which holds less of their firings by what they do not take. */
+static void keep_room(struct dbk_consumer *consumer, struct dbk_probe *probe)
+{
+	uint32_t most = (consumer->ring->segment_bytes - DBK_SEGMENT_DATA_OFFSET) / 8 & ~7u;
+	uint64_t bytes = sizeof(struct dbk_control_time_base), all;
+	struct dbk_ecb *ecb;
 	uint32_t records = 0;
 
-	for (ecb = probe->ecbs; ecb != NULL; ecb = ecb->next) {
-		uint32_t record = ecb->plan->most_bytes;
-
-		if (record < consumer->fault_bytes)
-			record = consumer->fault_bytes;
-		if (ecb->consumer != consumer || record == 0)
-			continue;
-		bytes += record;
-		records++;
-	}
-	if (bytes > most)
-		bytes = most;
-	if (records > 1 && bytes > consumer->firing_bytes)
-		dbk_store_relaxed(&consumer->firing_bytes, (uint32_t)bytes);
+	/* Such a buffer is asked for by its size, and mostly one recording. */
+	if (consumer->policy == DBK_POLICY_FILL)
+		return;
+	for (ecb = probe->ecbs; ecb != NULL; ecb = ecb->next)
+		if (ecb->consumer == consumer && most_bytes(ecb) != 0) {
+			bytes += most_bytes(ecb);
+			records++;
+		}
+	if (records < 2)
+		return;
+	all = bytes;
+	for (ecb = probe->ecbs; ecb != NULL; ecb = ecb->next)
+		if (ecb->consumer == consumer) {
+			dbk_store_relaxed(&ecb->firing_bytes,
+					  bytes < 0xffffffffu ? (uint32_t)bytes : 0xffffffffu);
+			bytes -= most_bytes(ecb);
+		}
+	if (all > most)
+		all = most;
+	if (all > consumer->firing_bytes)
+		dbk_store_relaxed(&consumer->firing_bytes, (uint32_t)all);
 }
 
 /* Appends @chain to the probe's list; enables the probe when it had none.  On failure the chain is

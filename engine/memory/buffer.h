@@ -11,8 +11,8 @@
  *   fill    while there are unused ones; then FILLED drops
  *   switch  when the reader has released the one that comes next; else PRINCIPAL drops
  *
- * The records of a firing lie in one segment: what a consumer's clauses of one probe may record
- * together is kept at each segment's end (firing_bytes), for those that follow another one.
+ * The records of a firing lie in one segment: up to the consumer's firing_bytes before each
+ * segment's end a firing begins only if all that its clauses may record has room.
  *
  * The control path tends a ring beside its writer, who never waits and takes no
  * notice: it seals closed segments (seal.c) and adds slots (grow.c).
@@ -45,7 +45,7 @@ static __probe_ctx_inline uint32_t dbk_room_left(const struct dbk_buffer *buffer
 	return room > buffer->used_bytes ? room - buffer->used_bytes : 0;
 }
 
-/** dbk_room_kept() - the same, with what is kept for further records of a firing */
+/** dbk_room_kept() - the same, with the end in which not each firing may begin */
 static __probe_ctx_inline uint32_t dbk_room_kept(const struct dbk_buffer *buffer)
 {
 	return dbk_load_relaxed(&buffer->room_bytes) == 0

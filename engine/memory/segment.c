@@ -178,16 +178,18 @@ __probe_ctx void dbk_record_place(const struct dbk_cpu *cpu, uint32_t bytes, str
 		place(buffer, buffer->base_ticks, 0, slot);
 }
 
-/* What of the open segment the next record may take: of that which is kept there when it is not its
- * firing's first one, or when there is no other segment. */
-__probe_ctx static uint32_t room_for(const struct dbk_cpu *cpu, bool end)
+/* Whether the open segment takes the next record, of @bytes, and what may follow it in its firing. */
+__probe_ctx static bool has_room(const struct dbk_cpu *cpu, uint32_t bytes, bool end)
 {
 	const struct dbk_buffer *buffer = cpu->buffer;
+	uint32_t kept = dbk_room_kept(buffer);
 
-	if ((cpu->same_firing & DBK_RECORD_F_SAME_FIRING) != 0 ||
-	    dbk_segments_free(cpu->consumer, buffer, end) == 0)
-		return dbk_room_kept(buffer);
-	return dbk_room_left(buffer);
+	if (bytes > kept)
+		return false;
+	return bytes <= dbk_room_left(buffer) ||
+	       (cpu->same_firing & DBK_RECORD_F_SAME_FIRING) != 0 ||
+	       dbk_load_relaxed(&cpu->ecb->firing_bytes) <= kept ||
+	       dbk_segments_free(cpu->consumer, buffer, end) == 0;
 }
 
 __probe_ctx bool dbk_record_reserve_slow(struct dbk_cpu *cpu, uint32_t bytes, struct dbk_slot *slot)
@@ -204,7 +206,7 @@ __probe_ctx bool dbk_record_reserve_slow(struct dbk_cpu *cpu, uint32_t bytes, st
 	}
 	/* A segment's ticks do not fall but within a firing, so that its pair of clocks holds for all
 	 * of it: a TSC may restart when the machine slept. */
-	if (buffer->segment == NULL || bytes + rebase > room_for(cpu, end) || goes_back) {
+	if (buffer->segment == NULL || !has_room(cpu, bytes + rebase, end) || goes_back) {
 		if (!dbk_segment_open(cpu->consumer, buffer, end))
 			return false;
 		dbk_record_place(cpu, bytes, slot);

@@ -138,7 +138,7 @@ __probe_ctx static uint32_t fresh_bytes(const struct dbk_buffer *buffer)
 __probe_ctx static uint32_t segments_needed(const struct dbk_buffer *buffer,
 					    const struct dbk_specbuf *specbuf)
 {
-	struct place place = {.left = dbk_room_left(buffer)};
+	struct place place = {.left = dbk_room_kept(buffer)};
 	uint32_t at = 0, count = 0;
 
 	/* Mostly all fit into the open one, even if each needed a time base. */
@@ -224,7 +224,7 @@ __probe_ctx static void write_record(uint8_t *segment, struct part *part, const 
 __probe_ctx static void move_records(const struct dbk_consumer *consumer, struct dbk_buffer *buffer,
 				     const struct dbk_specbuf *specbuf, uint32_t id, bool end)
 {
-	struct place place = {.left = dbk_room_left(buffer)};
+	struct place place = {.left = dbk_room_kept(buffer)};
 	struct part part = {.commit = NULL};
 	uint64_t now_ticks = dbk_host_ticks();
 	uint32_t at = 0;

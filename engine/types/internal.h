@@ -83,6 +83,7 @@ struct dbk_ecb {
 	struct dbk_consumer *consumer; /* [C] */
 	/* ---- */
 	struct dbk_probe *probe;       /* [C] */
+	uint32_t firing_bytes;	       /* [A] that it, and those after it in a firing, record at most; or 0 */
 	uint16_t name_bytes[4];	       /* [C] of its provider, module, function, name */
 	struct dbk_ecb *sibling;       /* [L] of the consumer, newest first */
 	struct dbk_ecb **sibling_link; /* [L] what points here */
@@ -290,7 +291,7 @@ struct dbk_consumer {
 	struct dbk_plan *plans;	    /* [C] by ECBDESC */
 	uint32_t plan_count;
 	uint32_t fault_bytes;	    /* [C] that the clauses of ERROR record at most */
-	uint32_t firing_bytes;	    /* [A] kept in each segment for the records of one firing */
+	uint32_t firing_bytes;	    /* [A] at each segment's end, where firings may not begin */
 	uint32_t class_count;	    /* of aggregations */
 	bool enabled;		    /* [L] new probes are matched */
 	uint32_t next_epid;	    /* [L] from 1 */
