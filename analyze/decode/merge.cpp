@@ -44,7 +44,10 @@ std::vector<bool> beside_others(const formats::RingRecording& ring) {
 
 RecordMerge::RecordMerge(const formats::Recording& recording, const MergeOptions& options)
     : recording_(recording), by_nanoseconds_(recording.rings.size() > 1), order_(options.order),
-      horizon_mono_ns_(options.horizon_mono_ns), is_wanted_(options.is_wanted) {
+      horizon_mono_ns_(options.horizon_mono_ns), is_wanted_(options.is_wanted),
+      notes_divided_(options.notes_divided) {
+    if (notes_divided_ && options.ring)
+        beside_ = beside_others(recording.rings[*options.ring]);
     const MergeStarts& starts = options.starts;
     for (size_t ring = 0; ring < recording.rings.size(); ring++) {
         if (options.ring && *options.ring != ring)
@@ -56,7 +59,6 @@ RecordMerge::RecordMerge(const formats::Recording& recording, const MergeOptions
             stream.recording = &recording.rings[ring];
             stream.error_probe = error_probe_of(recording.rings[ring]);
             stream.cpu = &cpus[cpu];
-            stream.beside = beside_others(recording.rings[ring]);
             if (options.tallied && !(*options.tallied)[ring].empty())
                 stream.tallied = &(*options.tallied)[ring][cpu];
             if (options.yielded) {
@@ -167,14 +169,14 @@ bool RecordMerge::looks_same(uint64_t ticks, const formats::EcbInfo& ecb,
 void RecordMerge::note_divided(const Stream& stream) {
     const Placed& next = stream.places[1 - stream.turn];
     auto ecb = static_cast<size_t>(next.record.ecb - stream.recording->ecbs.all().data());
-    if (stream.is_ahead || (stream.yielded && !(*stream.yielded)[ecb]))
+    if (!notes_divided_ || stream.is_ahead || (stream.yielded && !(*stream.yielded)[ecb]))
         return;
     CutFiring cut{stream.cpu->cpu, next.sequence};
     if (next.record.firing == Firing::same &&
         !stream.lying_firings[next.record.is_committed()].ecb &&
         (divided_.cut.empty() || divided_.cut.back() != cut))
         divided_.cut.push_back(cut);
-    divided_.held |= next.record.is_committed() && !stream.beside.empty() && stream.beside[ecb];
+    divided_.held |= next.record.is_committed() && !beside_.empty() && beside_[ecb];
 }
 
 void RecordMerge::read_as_it_lies(Stream& stream) {

@@ -108,6 +108,7 @@ struct MergeOptions {
     IsWanted is_wanted;
     /// Only the ring of this index; empty: all.
     std::optional<size_t> ring;
+    bool notes_divided = false; ///< see divided()
 };
 
 class RecordMerge {
@@ -129,7 +130,7 @@ public:
     /// Records that were read, yielded or not, and that lie in segments passed over because they
     /// have none that are yielded.
     uint64_t passed() const { return passed_records_; }
-    /// Of the ring of MergeOptions::ring.
+    /// Of one ring, MergeOptions::ring; nothing unless notes_divided.
     const DividedFirings& divided() const { return divided_; }
 
 private:
@@ -178,8 +179,7 @@ private:
         uint64_t read_sequence = 0, read_index = 0; // of the record that was read last, as it lies
         std::array<LyingFiring, 2> lying_firings;   // of what was not committed, and what was
         uint32_t error_probe = 0;
-        std::vector<bool> beside; // by ECB, of a ring with speculations: others are on its probe
-        bool is_made = false;     // records are yielded as they were made, which is not as they lie
+        bool is_made = false; // records are yielded as they were made, which is not as they lie
         MadeFiring firing;
         std::unique_ptr<MadeOrder> made; // of a CPU whose records are yielded as they were made
         std::array<std::shared_ptr<const formats::Bytes>, 2> pins; // of `places`, then
@@ -259,7 +259,9 @@ private:
     MergeOptions::IsWanted is_wanted_;
     uint64_t passed_records_ = 0;
     DividedFirings divided_;
-    size_t last_stream_ = 0; // of the record yielded last, and its segment
+    bool notes_divided_;
+    std::vector<bool> beside_; // by ECB, of a ring with speculations: others are on its probe
+    size_t last_stream_ = 0;   // of the record yielded last, and its segment
     uint64_t last_sequence_ = 0;
 };
 

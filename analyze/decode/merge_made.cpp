@@ -29,7 +29,6 @@ void RecordMerge::begin_made(Stream& stream) {
         part->tallied = stream.tallied;
         part->yielded = stream.yielded;
         part->epids = stream.epids;
-        part->beside = stream.beside;
         part->is_part = true;
     }
     made->ahead.is_ahead = true;

@@ -12,6 +12,7 @@ namespace {
 MergeOptions options_of(const FiringReader::Choice& choice, size_t ring) {
     MergeOptions options;
     options.ring = ring;
+    options.notes_divided = true;
     options.tallied = choice.tallied;
     options.yielded = choice.yielded;
     options.order = MergeOrder::made;

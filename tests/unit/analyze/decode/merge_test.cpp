@@ -246,6 +246,8 @@ DividedFirings divided(Written& written, const YieldedEcbs* yielded = nullptr) {
     MergeOptions options;
     options.order = MergeOrder::made;
     options.yielded = yielded;
+    options.ring = 0;
+    options.notes_divided = true;
     RecordMerge merge(recording, options);
     for (MergedRecord record; merge.next(record);)
         continue;
