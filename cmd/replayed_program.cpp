@@ -3,6 +3,7 @@
 // A program that is replayed: what it is compiled against and how its buffers are.
 #include "cmd/replayed_program.hpp"
 
+#include "analyze/completeness.hpp"
 #include "analyze/decode/time_span.hpp"
 #include "base/counted.hpp"
 #include "cmd/terminal.hpp"
@@ -19,7 +20,8 @@ using base::errorf;
 using base::some_of;
 
 std::string note_of_predicates(const formats::DofProgram& program,
-                               std::span<const analyze::CaptureTable* const> tables) {
+                               std::span<const analyze::CaptureTable* const> tables,
+                               bool is_stored) {
     std::set<std::string> asked, refused;
     for (const formats::DofEcb& ecb : program.ecbs)
         asked.insert(ecb.probe.text());
@@ -29,7 +31,8 @@ std::string note_of_predicates(const formats::DofProgram& program,
                                                      probe.info.function, probe.info.name, 0}
                                    .text();
             bool is_own = probe.is_of_engine() || probe.info.name.starts_with("tick-");
-            if (probe.is_conditional && !is_own && asked.contains(name))
+            bool is_unknown = probe.is_conditional && (!is_stored || probe.has_silent);
+            if (is_unknown && !is_own && asked.contains(name))
                 refused.insert(name);
         }
     if (refused.empty())
@@ -38,12 +41,18 @@ std::string note_of_predicates(const formats::DofProgram& program,
            some_of(refused);
 }
 
-void complain_of_predicates(const formats::DofProgram& program, const RecordingSet& set) {
+int complain_of_predicates(const formats::DofProgram& program, const RecordingSet& set,
+                           bool is_stored) {
+    if (is_testing())
+        return analyze::kStatusComplete;
     std::vector<const analyze::CaptureTable*> tables;
     for (const OpenRing* ring : set.rings())
         tables.push_back(ring->table.get());
-    if (std::string note = note_of_predicates(program, tables); !note.empty())
-        complain(note);
+    std::string note = note_of_predicates(program, tables, is_stored);
+    if (note.empty())
+        return analyze::kStatusComplete;
+    complain(note);
+    return is_stored ? analyze::kStatusLosses : analyze::kStatusComplete;
 }
 
 base::Result<void> check_recorded_once(const formats::DofProgram& program,

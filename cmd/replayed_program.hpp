@@ -23,11 +23,15 @@ base::Result<void> check_recorded_once(const formats::DofProgram& program,
                                        std::span<const analyze::ReplayedRecording> recordings);
 
 /// What to say of probes of the program that were recorded now and then only; "": of none.
+/// `is_stored`: it is the recorded program, of which a clause has its own records, or none.
 std::string note_of_predicates(const formats::DofProgram& program,
-                               std::span<const analyze::CaptureTable* const> tables);
+                               std::span<const analyze::CaptureTable* const> tables,
+                               bool is_stored = false);
 
-/// Says that of a set.
-void complain_of_predicates(const formats::DofProgram& program, const RecordingSet& set);
+/// Says that of a set, but in tests.  Returns the exit status that it advises: a replay of the
+/// recorded program is not what was reported then.
+int complain_of_predicates(const formats::DofProgram& program, const RecordingSet& set,
+                           bool is_stored);
 
 /// Returns the D text that a recording was made with.
 /// Error: not_found.

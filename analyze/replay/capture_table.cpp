@@ -95,8 +95,13 @@ void CaptureTable::finish() {
         held.anchors += is_anchor(ring.ecbs.all()[one.ecb]);
     }
     std::map<uint32_t, size_t> ecbs; // of a probe
-    for (const formats::EcbInfo& ecb : ring.ecbs.all())
-        ecbs[ecb.probe_id] += probes_.contains(ecb.probe_id) && counts(ecb);
+    for (const formats::EcbInfo& ecb : ring.ecbs.all()) {
+        auto probe = probes_.find(ecb.probe_id);
+        if (probe == probes_.end())
+            continue;
+        ecbs[ecb.probe_id] += counts(ecb);
+        probe->second.has_silent |= ecb.no_record();
+    }
     for (auto& [probe, captured] : probes_)
         for (auto& [text, value] : captured.values) {
             // Without a record of an anchor there is no firing.

@@ -44,6 +44,8 @@ struct CapturedProbe {
     uint32_t id = 0;
     /// Each clause that recorded had a predicate, or speculated: not every firing is here.
     bool is_conditional = true;
+    /// A clause of it has no records: where it ran is known from those of the others only.
+    bool has_silent = false;
     /// Unless that: the clauses that recorded each firing.  What lies apart from their records (a
     /// commit() releases records of earlier firings) does not make a firing, and has no values for
     /// it.

@@ -132,8 +132,8 @@ int run(const ReplayArguments& arguments, const RecordingSet& set,
                  "last time of each CPU");
         advised = std::max(advised, static_cast<int>(Exit::failed));
     }
-    if (!arguments.program.source && !options.testing)
-        complain_of_predicates(compiled.program, set);
+    advised = std::max(advised, complain_of_predicates(compiled.program, set,
+                                                       arguments.program.source.has_value()));
     if (!options.testing) {
         complain_of_faults(set);
         complain_of_unnamed(report.unnamed(), set.traces());
@@ -201,9 +201,11 @@ int compile_and_run(const ReplayArguments& arguments, const RecordingSet& set,
                            "that is meant",
                            base::some_of(state.of_ends()).c_str()));
     if (!arguments.partial.empty()) {
-        if (!arguments.program.source && !is_testing())
-            complain_of_predicates(compiled->program, set);
-        return replay_partial({*set.all()[0], probes, *compiled, arguments.partial, set.places()});
+        int advised =
+            complain_of_predicates(compiled->program, set, arguments.program.source.has_value());
+        int status =
+            replay_partial({*set.all()[0], probes, *compiled, arguments.partial, set.places()});
+        return status == 0 ? advised : status;
     }
     if (!alignment.empty() && !is_testing())
         complain(alignment);
