@@ -71,6 +71,12 @@ AskedRecording AskedRecording::of(formats::Trace trace) {
 
 base::Result<void> AskedRecording::apply(const WindowOptions& window) {
     DBK_TRY(window_, apply_window_options(window, trace_->recording));
+    if (window_.is_set() && !analyze::has_records(trace_->recording, window_))
+        return base::errorf(
+            base::ErrorCode::not_found,
+            "%s: there is no record in that window; daybreak info has the first and last "
+            "time of each CPU",
+            trace_->path.c_str());
     if (!window_.is_set())
         window_ = analyze::own_window_of(trace_->recording);
     return {};

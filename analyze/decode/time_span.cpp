@@ -88,9 +88,12 @@ bool overlaps(const TimeWindow& window, const formats::RingRecording& ring,
     return window.overlaps(ring.clock.mono_ns(run.min_ticks), ring.clock.mono_ns(run.max_ticks));
 }
 
-WindowRecords records_in(const TimeWindow& window, const formats::RingRecording& ring,
-                         const formats::CpuInfo& cpu, const WantedProbes& probes) {
-    WindowRecords found;
+namespace {
+
+/// Calls `visit` for each record of the window, until that returns false.
+template <typename Visit>
+void visit_records(const TimeWindow& window, const formats::RingRecording& ring,
+                   const formats::CpuInfo& cpu, const WantedProbes& probes, Visit visit) {
     const formats::SegmentList& segments = cpu.segments;
     std::vector<uint32_t> epids;
     if (probes.is_set())
@@ -110,13 +113,24 @@ WindowRecords records_in(const TimeWindow& window, const formats::RingRecording&
         formats::RecordView record;
         while (cursor.next(record)) {
             uint64_t mono_ns = ring.clock.mono_ns(record.ticks);
-            if (!window.has(mono_ns) || !probes.has(ring.ring_id, record.ecb->probe_id))
-                continue;
-            found.records++;
-            found.span.add({mono_ns, mono_ns});
-            found.probes.insert(record.ecb->probe_id);
+            if (window.has(mono_ns) && probes.has(ring.ring_id, record.ecb->probe_id) &&
+                !visit(record, mono_ns))
+                return;
         }
     }
+}
+
+} // namespace
+
+WindowRecords records_in(const TimeWindow& window, const formats::RingRecording& ring,
+                         const formats::CpuInfo& cpu, const WantedProbes& probes) {
+    WindowRecords found;
+    visit_records(window, ring, cpu, probes, [&](const auto& record, uint64_t mono_ns) {
+        found.records++;
+        found.span.add({mono_ns, mono_ns});
+        found.probes.insert(record.ecb->probe_id);
+        return true;
+    });
     return found;
 }
 
@@ -183,18 +197,24 @@ std::optional<uint64_t> first_record_ns(const formats::Recording& recording,
                 formats::RecordCursor cursor = formats::records_of(segment, ring);
                 for (formats::RecordView record; cursor.next(record);)
                     if (probes.has(ring.ring_id, record.ecb->probe_id))
-                        first = std::min(first.value_or(UINT64_MAX),
-                                         ring.clock.mono_ns(record.ticks));
+                        first =
+                            std::min(first.value_or(UINT64_MAX), ring.clock.mono_ns(record.ticks));
             }
     }
     return first;
 }
 
 bool has_records(const formats::Recording& recording, const TimeWindow& window) {
+    bool found = false;
     for (const formats::RingRecording& ring : recording.rings)
-        for (const formats::CpuInfo& cpu : ring.cpus)
-            if (records_in(window, ring, cpu).records != 0)
+        for (const formats::CpuInfo& cpu : ring.cpus) {
+            visit_records(window, ring, cpu, {}, [&](const auto&, uint64_t) {
+                found = true;
+                return false;
+            });
+            if (found)
                 return true;
+        }
     return false;
 }
 

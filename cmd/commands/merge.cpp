@@ -15,6 +15,7 @@
 #include "formats/segment/piece.hpp"
 #include "formats/trace/metadata.hpp"
 
+#include <algorithm>
 #include <cinttypes>
 #include <filesystem>
 #include <memory>
@@ -139,6 +140,11 @@ int merge(const MergeArguments& arguments) {
         return static_cast<int>(Exit::failed);
     if (status.value_or(0) != 0)
         return *status;
+    bool is_window = std::ranges::any_of(merged.parts(), [](const auto& part) {
+        return part.first.since_ns != 0 || part.first.until_ns != UINT64_MAX;
+    });
+    if (coverage->records == 0 && is_window)
+        return static_cast<int>(Exit::failed);
     return is_missing ? analyze::kStatusLosses : 0;
 }
 
