@@ -139,10 +139,10 @@ uint64_t count_unlisted(const RingRecording& ring, const formats::SegmentInfo& s
 
 /// Reads the segments of one CPU.
 void count_cpu(RecordCount& count, const formats::Recording& recording, const RingRecording& ring,
-               const CpuInfo& cpu, const std::function<bool()>& interrupted) {
+               const CpuInfo& cpu, const std::function<bool(uint64_t)>& interrupted) {
     bool follows = false; // one whose block cannot be read
     for (const formats::SegmentInfo& segment : cpu.segments) {
-        if (interrupted && interrupted())
+        if (interrupted && interrupted(count.records))
             return;
         bool has_records = segment.bytes.size() > DBK_SEGMENT_DATA_OFFSET;
         if (has_records && !segment.bytes.load().ok()) {
@@ -173,7 +173,7 @@ void count_cpu(RecordCount& count, const formats::Recording& recording, const Ri
 } // namespace
 
 RecordCount count_records(const formats::Recording& recording,
-                          const std::function<bool()>& interrupted) {
+                          const std::function<bool(uint64_t)>& interrupted) {
     RecordCount count;
     for (const RingRecording& ring : recording.rings)
         for (const CpuInfo& cpu : ring.cpus)

@@ -23,9 +23,9 @@ struct RecordCount {
     };
     std::vector<Unreadable> unreadable;
 };
-/// `interrupted` is asked at each segment, and ends it; may be empty.
+/// `interrupted` is asked at each segment, with the records so far, and ends it; may be empty.
 RecordCount count_records(const formats::Recording& recording,
-                          const std::function<bool()>& interrupted = {});
+                          const std::function<bool(uint64_t)>& interrupted = {});
 
 /// What was printed, without keeping it.
 struct OutputDigest {

@@ -209,7 +209,11 @@ int verify(const TraceFiles& files) {
         return fail(again.error());
     install_interrupt(); // before this there was nothing to print
     steps.begin("counting");
-    analyze::RecordCount count = analyze::count_records(trace->recording, is_interrupted);
+    const uint64_t all = trace->recording.records_present();
+    analyze::RecordCount count = analyze::count_records(trace->recording, [&](uint64_t records) {
+        steps.update(records, all);
+        return is_interrupted();
+    });
     if (is_interrupted())
         return stop();
     line("counted", count_text(count));
