@@ -161,7 +161,7 @@ public:
 
     JitTexts result() {
         for (const auto& [why, files] : refused_)
-            result_.findings.add(formats::FindingKind::no_symbols, files.first_where,
+            result_.findings.add(formats::FindingKind::no_made_names, files.first_where,
                                  files.count == 1 ? why
                                                   : strprintf("%s, like %" PRIu64 " more",
                                                               why.c_str(), files.count - 1));

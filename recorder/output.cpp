@@ -185,7 +185,7 @@ Result<void> RecordOutput::add_jit_names(const formats::KnownProcesses& known,
             continue;
         if (!take_back())
             return done;
-        findings.add(FindingKind::no_symbols, "names of code that processes made",
+        findings.add(FindingKind::no_made_names, "names of code that processes made",
                      base::counted(made.texts.size() - i, "process", "processes") +
                          " left out: " + done.error().message());
         break;

@@ -37,7 +37,7 @@ using base::Result;
     X(bad_block, true, "a block of a trace file that was lost")                                    \
     X(unreadable, true, "a file that could not be read to its end")                                \
     X(spare_block, false, "a damaged block of which nothing is missing")                           \
-    X(foreign_file, false, "an entry of a folder that is not a trace file")                           \
+    X(foreign_file, false, "an entry of a folder that is not a trace file")                        \
     X(bad_aggregation, true, "an aggregation snapshot that contradicts itself")                    \
     X(unfinished, false, "a file that was not finished, or is still being written")                \
     X(unsealed, false, "segments that a machine left without a checksum")                          \
@@ -48,7 +48,8 @@ using base::Result;
     X(unknown_kind, false, "a kind that this version does not know")                               \
     X(bad_padding, false, "bytes between blocks that are not zero")                                \
     X(skipped, true, "segments that the recorder could not write")                                 \
-    X(no_symbols, false, "symbols that could not be had")
+    X(no_symbols, false, "symbols that could not be had")                                          \
+    X(no_made_names, false, "names of code that processes made which could not be had")
 
 enum class FindingKind : uint8_t {
 #define DBK_FINDING_ENUM(name, loss, text) name,

@@ -224,11 +224,13 @@ private:
                                            "finished");
     }
 
-    /// What a dump did not have cannot be seen in the file: its writer's word counts.
+    /// What a dump did not have, and which names of runtimes were refused, cannot be seen in the
+    /// file: its writer's word counts.
     void adopt_findings() {
         for (const Finding& finding :
              content_.summary ? content_.summary->findings : std::vector<Finding>())
-            if (finding.kind == FindingKind::missing_pages)
+            if (finding.kind == FindingKind::missing_pages ||
+                finding.kind == FindingKind::no_made_names)
                 content_.findings.add(finding.kind, prefix_ + finding.where, finding.text);
     }
 

@@ -172,7 +172,7 @@ Result<void> FileSeries::put_jit_names(formats::Findings& findings) {
             left_out++;
     }
     if (left_out != 0)
-        findings.add(formats::FindingKind::no_symbols, "names of code that processes made",
+        findings.add(formats::FindingKind::no_made_names, "names of code that processes made",
                      base::counted(left_out, "process", "processes") +
                          " left out: the file has no room");
     return {};

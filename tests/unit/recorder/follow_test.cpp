@@ -175,11 +175,15 @@ TEST_CASE("what of runtimes' files is not taken is said", "[follow]") {
     Fixture f;
     f.options.series.jit_texts = [](const formats::KnownProcesses&) {
         JitTexts made;
-        made.findings.add(formats::FindingKind::no_symbols, "perf-44.map of process 44", "not a file");
+        made.findings.add(formats::FindingKind::no_made_names, "perf-44.map of process 44",
+                          "not a file");
         return made;
     };
     REQUIRE(f.run(3, [&](uint64_t) { f.records(10); }).ok());
     CHECK(f.has_said("perf-44.map of process 44: not a file"));
+    auto trace = formats::parse_trace(f.disk.files[f.series()[0]], "x");
+    REQUIRE(trace->recording.findings.count() == 1);
+    CHECK(trace->recording.findings.list()[0].text == "not a file");
 }
 
 TEST_CASE("a file that is removed takes with it only what was synced", "[follow]") {

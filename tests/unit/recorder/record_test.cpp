@@ -302,7 +302,10 @@ TEST_CASE("names of made code that find no room are left out, and the file has i
         large += base::strprintf("%llx 10 f%llx\n", static_cast<unsigned long long>(random()),
                                  static_cast<unsigned long long>(random()));
     f.options.jit_texts = [&](const formats::KnownProcesses&) {
-        return JitTexts{{{42, "1000 10 small\n"}, {43, large}, {44, "2000 10 late\n"}}, {}};
+        JitTexts made{{{42, "1000 10 small\n"}, {43, large}, {44, "2000 10 late\n"}}, {}};
+        made.findings.add(formats::FindingKind::no_made_names, "perf-45.map of process 45",
+                          "a link");
+        return made;
     };
     formats::Recording recording;
     test::MapsBlock block;
@@ -315,14 +318,16 @@ TEST_CASE("names of made code that find no room are left out, and the file has i
     REQUIRE(output.begin(f.options.header).ok());
     auto done = with_file_limit(100 << 10, [&] { return output.finish(recording, false); });
     REQUIRE(done.ok());
-    REQUIRE(done->findings.size() == 1);
-    CHECK(done->findings[0].text ==
+    REQUIRE(done->findings.size() == 2);
+    CHECK(done->findings[1].text ==
           "2 processes left out: cannot write " + f.options.output_path + ": File too large");
     formats::Trace trace = f.trace();
     CHECK_FALSE(trace.has_losses()); // it has its end
     CHECK(done->file_bytes == std::filesystem::file_size(f.options.output_path));
     CHECK(trace.jit_names.find(42, 0x1008));
     CHECK_FALSE(trace.jit_names.find(44, 0x2008));
+    // Nothing else says later why there are none.
+    CHECK(trace.recording.all_findings().list() == done->findings);
 }
 
 TEST_CASE("an interruption before claiming changes nothing", "[recorder]") {
