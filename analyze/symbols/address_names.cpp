@@ -7,14 +7,18 @@
 #include "formats/trace/code_symbol.hpp"
 
 #include <algorithm>
-#include <cinttypes>
+#include <array>
+#include <charconv>
 
 namespace daybreak::analyze {
 
 namespace {
 
+/// By hand: of a million frames printf() would be a fourth of the time.
 std::string hexadecimal(uint64_t address) {
-    return base::strprintf("0x%" PRIx64, address);
+    std::array<char, 18> text = {'0', 'x'};
+    char* end = std::to_chars(text.data() + 2, text.data() + text.size(), address, 16).ptr;
+    return {text.data(), end};
 }
 
 } // namespace

@@ -9,9 +9,10 @@ tracing=/sys/kernel/tracing
 modules=/cost
 
 # cost NAME: measures; then events NAME COUNT follows.  A name that begins with what getppid-loop does besides getppid() means
-# that: a tenth of the calls, each of which takes twenty times as long.
+# that: a tenth of the calls, each of which takes twenty times as long; a thousandth of those of the shell.
 cost() {
 	case $1 in
+	shell*) echo "COST $1 $(getppid-loop $((calls / 1000)) shell)" ;;
 	send* | call* | listen* | read* | wake*) echo "COST $1 $(getppid-loop $((calls / 10)) "${1%%-*}")" ;;
 	*) echo "COST $1 $(getppid-loop "$calls")" ;;
 	esac
@@ -74,7 +75,7 @@ case_daybreak() {
 }
 
 ifconfig lo up
-for work in '' send- call- listen- read- wake-; do
+for work in '' send- call- listen- read- wake- shell-; do
 	case_none "${work}none"
 done
 case_bare bare-empty 0
