@@ -4,6 +4,8 @@
 #include "analyze/replay/replay.hpp"
 #include "analyze/completeness.hpp"
 #include "analyze/replay/partial.hpp"
+#include "analyze/report.hpp"
+#include "analyze/verify.hpp"
 #include "base/counted.hpp"
 #include "cmd/commands.hpp"
 #include "cmd/commands/partial.hpp"
@@ -86,10 +88,51 @@ uint64_t records_of(const RecordingSet& set) {
     return all;
 }
 
-/// Runs the compiled program, and says what was missing.  Returns the exit status.
+/// Passes on what is printed, and knows its digest.
+class DigestingSink : public analyze::Sink {
+public:
+    explicit DigestingSink(analyze::Sink& to) : to_(to) {}
+    void write(std::string_view text) override {
+        digest_.write(text);
+        to_.write(text);
+    }
+    void message(const analyze::Message& message) override { to_.message(message); }
+    const analyze::OutputDigest& text() const { return digest_.text(); }
+
+private:
+    analyze::Sink& to_;
+    analyze::DigestSink digest_;
+};
+
+/// Whether the replay should print what report does: it is the recorded program, as it was.
+bool is_as_reported(const ReplayArguments& arguments, const RecordingSet& set) {
+    const ProgramArguments& program = arguments.program;
+    return program.source && program.options.empty() && program.bufsize.empty() &&
+           !program.destructive && !set.is_of_several() &&
+           set.all()[0]->trace.recording.rings.size() == 1 && !is_testing();
+}
+
+/// What report prints of the recording; `options` are those of the replay.
+analyze::OutputDigest reported(const ReplayArguments& arguments, const OpenRecording& one,
+                               analyze::ReportOptions options) {
+    analyze::DigestSink sink;
+    Progress progress("daybreak: comparing with the report", ProgressUnit::records);
+    const uint64_t all = one.window.is_set() ? 0 : one.trace.recording.records_present();
+    options.window = one.window;
+    options.output.quiet = arguments.program.quiet;
+    options.output.flowindent = arguments.program.flowindent;
+    options.progress = [&](uint64_t records) { progress.update(records, all); };
+    options.interrupted = is_interrupted;
+    analyze::render_report(one.trace.recording, options, sink);
+    progress.clear();
+    return sink.text();
+}
+
+/// Runs the compiled program, and says what was missing; `partial` is what to say of values that
+/// were recorded now and then, if that matters.  Returns the exit status.
 int run(const ReplayArguments& arguments, const RecordingSet& set,
-        const analyze::ReplayedProbes& probes, const CompiledProgram& compiled,
-        base::ByteView dof) {
+        const analyze::ReplayedProbes& probes, const CompiledProgram& compiled, base::ByteView dof,
+        const std::string& partial) {
     analyze::ReportOptions options;
     options.testing = is_testing();
     UserNamesOfAll users;
@@ -109,7 +152,8 @@ int run(const ReplayArguments& arguments, const RecordingSet& set,
         options.hooks = outside_hooks(output, [&sink] { sink.flush(); });
     Progress progress("daybreak: replaying", ProgressUnit::records);
     CleanSink clean(sink, progress);
-    analyze::LiveReport report(options, clean);
+    DigestingSink digesting(clean);
+    analyze::LiveReport report(options, digesting);
     analyze::ReplayOptions how;
     how.release = compiled.release;
     how.destructive = true; // the machine is the replay's
@@ -132,8 +176,19 @@ int run(const ReplayArguments& arguments, const RecordingSet& set,
                  "last time of each CPU");
         advised = std::max(advised, static_cast<int>(Exit::failed));
     }
-    advised = std::max(advised, complain_of_predicates(compiled.program, set,
-                                                       arguments.program.source.has_value()));
+    bool is_compared = is_as_reported(arguments, set) && !replay.was_interrupted();
+    bool differs = is_compared && reported(arguments, *set.all()[0], options) != digesting.text() &&
+                   !is_interrupted();
+    if (differs) {
+        complain("this is not what report prints: the recording has not all that the program's "
+                 "clauses asked for when it ran");
+        if (!partial.empty())
+            complain(partial);
+        advised = std::max(advised, analyze::kStatusLosses);
+    }
+    if (differs || !is_compared)
+        advised = std::max(advised, complain_of_predicates(compiled.program, set,
+                                                           arguments.program.source.has_value()));
     if (!options.testing) {
         complain_of_faults(set);
         complain_of_unnamed(report.unnamed(), set.traces());
@@ -189,9 +244,12 @@ int compile_and_run(const ReplayArguments& arguments, const RecordingSet& set,
     if (auto checked = check_destructive(compiled->program);
         !arguments.program.source && !checked.ok())
         return fail(checked.error());
-    if (!state.partial().empty() && !arguments.program.source && !is_testing())
-        complain("recorded at some firings only, and clauses run for these: " +
-                 base::some_of(state.partial()));
+    std::string partial;
+    if (!state.partial().empty())
+        partial = "recorded at some firings only, and clauses run for these: " +
+                  base::some_of(state.partial());
+    if (!partial.empty() && !arguments.program.source && !is_testing())
+        complain(partial);
     auto dof = replayed_dof(*compiled, given);
     if (!dof.ok())
         return fail(dof.error());
@@ -209,7 +267,7 @@ int compile_and_run(const ReplayArguments& arguments, const RecordingSet& set,
     }
     if (!alignment.empty() && !is_testing())
         complain(alignment);
-    return run(arguments, set, probes, *compiled, *dof);
+    return run(arguments, set, probes, *compiled, *dof, partial);
 }
 
 int replay(ReplayArguments arguments) {
