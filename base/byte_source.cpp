@@ -55,6 +55,23 @@ private:
     ByteView bytes_;
 };
 
+class WatchedSource : public ByteSource {
+public:
+    WatchedSource(std::shared_ptr<ByteSource> source, std::function<void(size_t)> has_read)
+        : ByteSource(source->size()), source_(std::move(source)), has_read_(std::move(has_read)) {}
+
+private:
+    Result<size_t> read_some(uint64_t offset, std::span<std::byte> out) override {
+        Result<size_t> got = read_some_of(*source_, offset, out);
+        if (got.ok())
+            has_read_(*got);
+        return got;
+    }
+
+    std::shared_ptr<ByteSource> source_;
+    std::function<void(size_t)> has_read_;
+};
+
 int open_to_read(const std::string& path) {
     return ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 }
@@ -132,6 +149,11 @@ Result<std::shared_ptr<ByteSource>> open_source(const std::string& path) {
     }
     return std::shared_ptr<ByteSource>(
         std::make_shared<FileSource>(std::move(fd), path, static_cast<uint64_t>(status.st_size)));
+}
+
+std::shared_ptr<ByteSource> watched_source(std::shared_ptr<ByteSource> source,
+                                           std::function<void(size_t bytes)> has_read) {
+    return std::make_shared<WatchedSource>(std::move(source), std::move(has_read));
 }
 
 std::shared_ptr<ByteSource> memory_source(Bytes bytes) {

@@ -6,6 +6,7 @@
 #include "base/byte_reader.hpp"
 #include "base/result.hpp"
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -33,6 +34,10 @@ public:
 
 protected:
     explicit ByteSource(uint64_t size) : size_(size) {}
+    static Result<size_t> read_some_of(ByteSource& other, uint64_t offset,
+                                       std::span<std::byte> out) {
+        return other.read_some(offset, out);
+    }
 
 private:
     /// Reads some of out.size() bytes, which lie before size(); 0: the end is here.
@@ -51,6 +56,10 @@ Result<std::shared_ptr<ByteSource>> open_source(const std::string& path);
 std::shared_ptr<ByteSource> memory_source(Bytes bytes);
 /// The same of bytes that must outlive the source.
 std::shared_ptr<ByteSource> view_source(ByteView bytes);
+
+/// Returns the same source, which says how many bytes were read each time, in the thread that did.
+std::shared_ptr<ByteSource> watched_source(std::shared_ptr<ByteSource> source,
+                                           std::function<void(size_t bytes)> has_read);
 
 /// Returns up to `bytes_max` from the beginning.
 Bytes read_beginning(ByteSource& source, size_t bytes_max);

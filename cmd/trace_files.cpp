@@ -2,11 +2,16 @@
 #include "cmd/trace_files.hpp"
 
 #include "base/file.hpp"
+#include "cmd/progress.hpp"
 #include "cmd/terminal.hpp"
 #include "formats/trace/boots.hpp"
 
 #include <algorithm>
+#include <atomic>
+#include <filesystem>
 #include <fstream>
+#include <optional>
+#include <thread>
 
 namespace daybreak::cmd {
 
@@ -24,6 +29,58 @@ void add_trace_files(Command command, TraceFiles& files, bool required) {
 
 namespace {
 
+/// Bytes of the trace files that a path names.
+uint64_t bytes_at(const std::filesystem::path& path) {
+    namespace fs = std::filesystem;
+    std::error_code none;
+    uint64_t bytes = 0;
+    if (fs::is_regular_file(path, none))
+        bytes = fs::file_size(path, none);
+    else if (fs::is_directory(path, none))
+        for (const fs::directory_entry& entry : fs::directory_iterator(path, none))
+            if (entry.path().extension() == ".dbrk")
+                bytes += bytes_at(entry.path());
+    return none ? 0 : bytes;
+}
+
+/// Shows how much of the files was read, as long as it is there.
+class ReadingProgress {
+public:
+    ReadingProgress(const std::vector<std::string>& paths, formats::ReadOptions& options) {
+        for (const std::string& path : paths)
+            shown_->all += bytes_at(path);
+        options.open_file =
+            [shown = shown_, open = options.open_file](
+                const std::string& path) -> base::Result<std::shared_ptr<base::ByteSource>> {
+            DBK_TRY(auto source, open(path));
+            return base::watched_source(std::move(source),
+                                        [shown](size_t bytes) { shown->add(bytes); });
+        };
+    }
+    ~ReadingProgress() {
+        shown_->is_over = true;
+        shown_->progress.clear();
+    }
+    ReadingProgress(const ReadingProgress&) = delete;
+
+private:
+    /// What is read later, by any thread, is no part of it.
+    struct Shown {
+        Progress progress{"daybreak: reading", ProgressUnit::bytes};
+        std::thread::id reader = std::this_thread::get_id();
+        std::atomic<bool> is_over = false;
+        uint64_t bytes = 0, all = 0;
+
+        void add(size_t read) {
+            if (is_over || std::this_thread::get_id() != reader)
+                return;
+            bytes += read;
+            progress.update(std::min(bytes, all), all);
+        }
+    };
+    std::shared_ptr<Shown> shown_ = std::make_shared<Shown>();
+};
+
 formats::ReadOptions read_options(const TraceFiles& files) {
     formats::ReadOptions options = files.options;
     std::ifstream("/proc/sys/kernel/random/boot_id") >> options.running_boot;
@@ -34,7 +91,9 @@ formats::ReadOptions read_options(const TraceFiles& files) {
 
 base::Result<formats::Trace> read_trace_files(const TraceFiles& files) {
     formats::ReadOptions options = read_options(files);
+    std::optional<ReadingProgress> progress(std::in_place, files.paths, options);
     DBK_TRY(formats::Trace trace, formats::read_traces(files.paths, options));
+    progress.reset();
     if (trace.boots.size() > 1 && options.boot.empty())
         complain(base::strprintf("boot %s, one of %zu in these files; --boot reads another",
                                  formats::boot_name(trace.recording.boot_id).c_str(),
@@ -65,6 +124,7 @@ base::Result<std::vector<formats::Trace>> read_recordings(const TraceFiles& file
     }
     formats::ReadOptions options = read_options(files);
     options.boot.clear();
+    std::optional<ReadingProgress> progress(std::in_place, files.paths, options);
     DBK_TRY(formats::WantedBoots wanted, formats::find_boots(files.paths, options, all));
     if (wanted.boots.empty()) // of files that say none
         wanted.boots.push_back({0, "", files.paths});
@@ -73,6 +133,7 @@ base::Result<std::vector<formats::Trace>> read_recordings(const TraceFiles& file
         DBK_TRY(formats::Trace trace, formats::read_traces(boot.paths, options));
         traces.push_back(std::move(trace));
     }
+    progress.reset();
     if (wanted.left_out != 0)
         complain(base::strprintf("%zu of %zu boots, of each folder one; --boot all reads all",
                                  wanted.boots.size(), wanted.boots.size() + wanted.left_out));

@@ -19,6 +19,7 @@
 #include "formats/trace/jit_names.hpp"
 #include "formats/trace/metadata.hpp"
 
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -79,7 +80,7 @@ struct Trace {
 Result<Trace> read_trace(const std::string& path);
 
 /// Opens a file, as base::open_source() does.
-using OpenFile = Result<std::shared_ptr<base::ByteSource>> (*)(const std::string& path);
+using OpenFile = std::function<Result<std::shared_ptr<base::ByteSource>>(const std::string& path)>;
 
 struct ReadOptions {
     /// The boot wanted: how its UUID begins, without regard to dashes; empty: the running one when

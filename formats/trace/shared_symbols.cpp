@@ -50,8 +50,8 @@ std::string differing(const SharedSymbols& shared, const SymbolTable& beside) {
 
 } // namespace
 
-Result<FileContent> read_symbols_file(const std::string& path, uint64_t boot_id, OpenFile open_file,
-                                      RawBudget& budget) {
+Result<FileContent> read_symbols_file(const std::string& path, uint64_t boot_id,
+                                      const OpenFile& open_file, RawBudget& budget) {
     DBK_TRY(std::shared_ptr<base::ByteSource> source, open_file(path));
     RecordingBuilder ignored;
     DBK_TRY(FileContent content,

@@ -17,8 +17,8 @@ constexpr std::string_view kKernelModule = "vmlinux";
 
 /// Reads what a file has of the symbols of a boot, which stay packed until one is asked for.
 /// Errors: not_found, io; invalid: not a trace file, or not known to be of that boot.
-Result<FileContent> read_symbols_file(const std::string& path, uint64_t boot_id, OpenFile open_file,
-                                      RawBudget& budget);
+Result<FileContent> read_symbols_file(const std::string& path, uint64_t boot_id,
+                                      const OpenFile& open_file, RawBudget& budget);
 
 /// Returns a hash of each module's symbols: address, type and name, in the order of the table.  It
 /// is there for mistakes; a user who can write to the folder can forge it.

@@ -77,3 +77,26 @@ TEST_CASE("a source that fails ends where it failed and says why", "[base][sourc
     CHECK(memory_source(Bytes(9))->size() == 9);
     CHECK(view_source(bytes)->read(70, bytes) == 10);
 }
+
+TEST_CASE("a watched source reads the same, and says how much", "[base][source]") {
+    TemporaryFolder folder;
+    std::string name = folder.path / "file";
+    REQUIRE(replace_text(name, "0123456789", 0600).ok());
+    size_t read = 0;
+    auto source = watched_source(open_source(name).value(), [&](size_t bytes) { read += bytes; });
+    CHECK(source->size() == 10);
+    Bytes four(4);
+    CHECK(source->read(8, four) == 2);
+    CHECK(four[1] == std::byte{'9'});
+    CHECK(read == 2);
+    CHECK(source->try_read(0, four));
+    CHECK(read == 6);
+    CHECK_FALSE(source->try_read(8, four));
+    CHECK(read == 6);
+    fs::resize_file(name, 5);
+    CHECK_FALSE(source->try_read(3, four)); // of this call only
+    CHECK(source->try_read(1, four));
+    CHECK(source->size() == 10);
+    CHECK(source->read(3, four) == 2);
+    CHECK(source->size() == 5);
+}
