@@ -64,7 +64,7 @@ public:
     ReadingProgress(const ReadingProgress&) = delete;
 
 private:
-    /// What is read later, by any thread, is no part of it.
+    /// What is read later, by any thread, does not count.
     struct Shown {
         Progress progress{"daybreak: reading", ProgressUnit::bytes};
         std::thread::id reader = std::this_thread::get_id();
