@@ -182,13 +182,17 @@ __probe_ctx void dbk_record_place(const struct dbk_cpu *cpu, uint32_t bytes, str
 __probe_ctx static bool has_room(const struct dbk_cpu *cpu, uint32_t bytes, bool end)
 {
 	const struct dbk_buffer *buffer = cpu->buffer;
-	uint32_t kept = dbk_room_kept(buffer);
+	uint32_t kept = dbk_room_kept(buffer), firing;
 
+	/* After ERROR's record any of the clauses that follow the one that faulted may have one. */
+	firing = cpu->ecb->gate == DBK_GATE_ERROR
+			 ? dbk_load_relaxed(&cpu->consumer->firing_bytes)
+			 : dbk_load_relaxed(&cpu->ecb->firing_bytes);
 	if (bytes > kept)
 		return false;
 	return bytes <= dbk_room_left(buffer) ||
 	       (cpu->same_firing & DBK_RECORD_F_SAME_FIRING) != 0 ||
-	       dbk_load_relaxed(&cpu->ecb->firing_bytes) <= kept ||
+	       firing <= kept ||
 	       dbk_segments_free(cpu->consumer, buffer, end) == 0;
 }
 
