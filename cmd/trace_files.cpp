@@ -29,18 +29,22 @@ void add_trace_files(Command command, TraceFiles& files, bool required) {
 
 namespace {
 
-/// Bytes of the trace files that a path names.
-uint64_t bytes_at(const std::filesystem::path& path) {
+/// Bytes of a file, or of the trace files in a folder; 0 where that is not known.
+uint64_t bytes_at(const std::string& path) {
     namespace fs = std::filesystem;
-    std::error_code none;
-    uint64_t bytes = 0;
-    if (fs::is_regular_file(path, none))
-        bytes = fs::file_size(path, none);
-    else if (fs::is_directory(path, none))
-        for (const fs::directory_entry& entry : fs::directory_iterator(path, none))
-            if (entry.path().extension() == ".dbrk")
-                bytes += bytes_at(entry.path());
-    return none ? 0 : bytes;
+    std::error_code error;
+    auto bytes_of = [&error](const fs::directory_entry& entry) {
+        uint64_t bytes = entry.is_regular_file(error) ? entry.file_size(error) : 0;
+        return error ? 0 : bytes;
+    };
+    fs::directory_entry named(path, error);
+    if (error || !named.is_directory(error))
+        return error ? 0 : bytes_of(named);
+    uint64_t sum = 0;
+    for (fs::directory_iterator at(path, error), end; !error && at != end; at.increment(error))
+        if (at->path().extension() == ".dbrk")
+            sum += bytes_of(*at);
+    return sum;
 }
 
 /// Shows how much of the files was read, as long as it is there.
