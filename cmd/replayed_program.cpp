@@ -3,7 +3,6 @@
 // A program that is replayed: what it is compiled against and how its buffers are.
 #include "cmd/replayed_program.hpp"
 
-#include "analyze/completeness.hpp"
 #include "analyze/decode/time_span.hpp"
 #include "base/counted.hpp"
 #include "cmd/terminal.hpp"
@@ -41,18 +40,15 @@ std::string note_of_predicates(const formats::DofProgram& program,
            some_of(refused);
 }
 
-int complain_of_predicates(const formats::DofProgram& program, const RecordingSet& set,
-                           bool is_stored) {
+void complain_of_predicates(const formats::DofProgram& program, const RecordingSet& set,
+                            bool is_stored) {
     if (is_testing())
-        return analyze::kStatusComplete;
+        return;
     std::vector<const analyze::CaptureTable*> tables;
     for (const OpenRing* ring : set.rings())
         tables.push_back(ring->table.get());
-    std::string note = note_of_predicates(program, tables, is_stored);
-    if (note.empty())
-        return analyze::kStatusComplete;
-    complain(note);
-    return is_stored ? analyze::kStatusLosses : analyze::kStatusComplete;
+    if (std::string note = note_of_predicates(program, tables, is_stored); !note.empty())
+        complain(note);
 }
 
 base::Result<void> check_recorded_once(const formats::DofProgram& program,

@@ -28,10 +28,9 @@ std::string note_of_predicates(const formats::DofProgram& program,
                                std::span<const analyze::CaptureTable* const> tables,
                                bool is_stored = false);
 
-/// Says that of a set, but in tests.  Returns the exit status that it advises: a replay of the
-/// recorded program is not what was reported then.
-int complain_of_predicates(const formats::DofProgram& program, const RecordingSet& set,
-                           bool is_stored);
+/// Says that of a set, but in tests.
+void complain_of_predicates(const formats::DofProgram& program, const RecordingSet& set,
+                            bool is_stored);
 
 /// Returns the D text that a recording was made with.
 /// Error: not_found.

@@ -3,6 +3,7 @@
 // daybreak replay: a D program run over recordings that were made before it was written.
 #include "analyze/replay/replay.hpp"
 #include "analyze/completeness.hpp"
+#include "analyze/decode/time_span.hpp"
 #include "analyze/replay/partial.hpp"
 #include "analyze/report.hpp"
 #include "analyze/verify.hpp"
@@ -104,12 +105,19 @@ private:
     analyze::DigestSink digest_;
 };
 
-/// Whether the replay should print what report does: it is the recorded program, as it was.
+/// Whether the replay should print what report does: it is the recorded program, as it was, over
+/// all of a recording from BEGIN to END.
 bool is_as_reported(const ReplayArguments& arguments, const RecordingSet& set) {
     const ProgramArguments& program = arguments.program;
-    return program.source && program.options.empty() && program.bufsize.empty() &&
-           !program.destructive && !set.is_of_several() &&
-           set.all()[0]->trace.recording.rings.size() == 1 && !is_testing();
+    const OpenRecording& one = *set.all()[0];
+    if (!program.source || !program.options.empty() || !program.bufsize.empty() ||
+        program.destructive || arguments.where_possible || set.is_of_several() ||
+        one.trace.recording.rings.size() != 1 || is_testing())
+        return false;
+    analyze::CompletenessNote note = analyze::completeness_of(one.trace.recording, one.window);
+    bool is_part = one.window.is_set() || !arguments.window.cpus.empty() ||
+                   analyze::cut_window_of(one.trace.recording).is_set();
+    return !is_part && note.complete && note.until.empty() && note.end.empty();
 }
 
 /// What report prints of the recording; `options` are those of the replay.
@@ -117,8 +125,7 @@ analyze::OutputDigest reported(const ReplayArguments& arguments, const OpenRecor
                                analyze::ReportOptions options) {
     analyze::DigestSink sink;
     Progress progress("daybreak: comparing with the report", ProgressUnit::records);
-    const uint64_t all = one.window.is_set() ? 0 : one.trace.recording.records_present();
-    options.window = one.window;
+    const uint64_t all = one.trace.recording.records_present();
     options.output.quiet = arguments.program.quiet;
     options.output.flowindent = arguments.program.flowindent;
     options.progress = [&](uint64_t records) { progress.update(records, all); };
@@ -177,8 +184,9 @@ int run(const ReplayArguments& arguments, const RecordingSet& set,
         advised = std::max(advised, static_cast<int>(Exit::failed));
     }
     bool is_compared = is_as_reported(arguments, set) && !replay.was_interrupted();
-    bool differs = is_compared && reported(arguments, *set.all()[0], options) != digesting.text() &&
-                   !is_interrupted();
+    bool differs = is_compared && reported(arguments, *set.all()[0], options) != digesting.text();
+    if (is_interrupted())
+        is_compared = differs = false;
     if (differs) {
         complain("this is not what report prints: the recording has not all that the program's "
                  "clauses asked for when it ran");
@@ -187,8 +195,7 @@ int run(const ReplayArguments& arguments, const RecordingSet& set,
         advised = std::max(advised, analyze::kStatusLosses);
     }
     if (differs || !is_compared)
-        advised = std::max(advised, complain_of_predicates(compiled.program, set,
-                                                           arguments.program.source.has_value()));
+        complain_of_predicates(compiled.program, set, arguments.program.source.has_value());
     if (!options.testing) {
         complain_of_faults(set);
         complain_of_unnamed(report.unnamed(), set.traces());
@@ -259,11 +266,8 @@ int compile_and_run(const ReplayArguments& arguments, const RecordingSet& set,
                            "that is meant",
                            base::some_of(state.of_ends()).c_str()));
     if (!arguments.partial.empty()) {
-        int advised =
-            complain_of_predicates(compiled->program, set, arguments.program.source.has_value());
-        int status =
-            replay_partial({*set.all()[0], probes, *compiled, arguments.partial, set.places()});
-        return status == 0 ? advised : status;
+        complain_of_predicates(compiled->program, set, arguments.program.source.has_value());
+        return replay_partial({*set.all()[0], probes, *compiled, arguments.partial, set.places()});
     }
     if (!alignment.empty() && !is_testing())
         complain(alignment);
