@@ -96,7 +96,8 @@ static __probe_ctx_inline bool dbk_record_reserve(struct dbk_cpu *cpu, uint32_t 
 	uint32_t used = buffer->used_bytes;
 	uint64_t now = dbk_host_ticks();
 
-	if (unlikely(used + bytes > dbk_load_relaxed(&buffer->room_bytes) || ((now - buffer->base_ticks) >> 32) != 0 ||
+	if (unlikely(used + bytes > dbk_load_relaxed(&buffer->room_bytes) ||
+		     ((now - buffer->base_ticks) >> 32) != 0 ||
 		     cpu->same_firing == DBK_FIRING_SPECULATES))
 		return dbk_record_reserve_slow(cpu, bytes, slot);
 	slot->record = buffer->segment + used;
