@@ -190,12 +190,13 @@ int run(const ReplayArguments& arguments, const RecordingSet& set,
     if (differs) {
         complain("this is not what report prints: the recording has not all that the program's "
                  "clauses asked for when it ran");
-        if (!partial.empty())
-            complain(partial);
         advised = std::max(advised, analyze::kStatusLosses);
     }
-    if (differs || !is_compared)
+    if (differs || !is_compared) {
         complain_of_predicates(compiled.program, set, arguments.program.source.has_value());
+        if (arguments.program.source && !partial.empty() && !is_testing())
+            complain(partial);
+    }
     if (!options.testing) {
         complain_of_faults(set);
         complain_of_unnamed(report.unnamed(), set.traces());
