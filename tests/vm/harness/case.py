@@ -23,7 +23,7 @@ import tomllib
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 
-from . import HarnessError, console, guest, kernels, paths, qemu, qmp, secure_boot
+from . import HarnessError, console, guest, kernels, packages, paths, qemu, qmp, secure_boot
 
 CASES = paths.TESTS_VM / "cases"
 
@@ -45,6 +45,7 @@ class Case:
     early: str = "none"  # where the early archive lies; "none": the guest script loads what it needs
     compile: tuple[str, ...] = ()  # D programs that lie compiled in /share/in
     embedded_modules: dict[str, tuple[str, ...]] = field(default_factory=dict)  # FILE.ko -> embedded programs
+    packages: tuple[str, ...] = ()  # of Debian, whose files prepare and verify find in the folder PACKAGES
     programs: tuple[str, ...] = ()  # of tests/vm/guest, on the guest's PATH
     arguments: tuple[str, ...] = ()
     crash_module: bool = False  # tests/vm/crashes/kernel, as /share/in/crash.ko
@@ -255,7 +256,7 @@ class Boot:
                             disks=disks, cpus_possible=case.cpus_possible, efi_variables=efi_variables)
 
     def _shim_disk(self, kernel: Path, initrd: Path) -> qemu.Disk:
-        self._make_by("with-initrd", {"INITRD": initrd, "SHIM": secure_boot.fetched()})
+        self._make_by("with-initrd", {"INITRD": initrd, "PACKAGES": packages.unpacked(secure_boot.PACKAGES)})
         files = {f"{'EFI/debian/' if file.name == 'grub.cfg' else ''}{file.name}": file for file in (self._in / "esp").iterdir()}
         disk = self.folder / "boot-disk"
         secure_boot.write_disk(disk, files | {"vmlinuz": kernel, "initrd": initrd})
@@ -308,6 +309,8 @@ class Boot:
             "KERNEL_BUILD": str(self._kernel.build),
             "ROOT": str(paths.ROOT), "IN": str(self._in), "OUT": str(self._out),
             "PYTHONPATH": str(paths.TESTS_VM)} | {name: str(value) for name, value in more.items()}
+        if self._case.packages:
+            environment["PACKAGES"] = str(packages.unpacked(self._case.packages))
         limit_s = self._limit_s()
         try:
             done = subprocess.run([script], cwd=self.folder, env=environment, stdout=subprocess.PIPE, timeout=limit_s,

@@ -6,13 +6,13 @@ The formats are of the UEFI specification (signature lists) and of EDK II's MdeM
 """
 
 import struct
-import subprocess
 import uuid
 from pathlib import Path
 
-from . import HarnessError, paths, qemu
+from . import HarnessError, packages, paths, qemu
 
 DISK_MIB = 256
+PACKAGES = ("shim-signed", "grub-efi-amd64-signed", "systemd-boot-efi", "sbsigntool")  # what is signed, a stub, and what signs
 _SHIM = uuid.UUID("605dab50-e046-4300-abb6-3dd810dd8b23")
 _X509 = uuid.UUID("a5c059a1-94e4-4aa7-87b5-ab155c2bf072")
 
@@ -39,19 +39,11 @@ def write_variables(output: Path, certificate: bytes) -> None:
     output.write_bytes(store)
 
 
-def fetched() -> Path:
-    """The folder with shim, GRUB, a stub and sbsign."""
-    shim = paths.BUILD / "images/shim"
-    with paths.locked(shim):
-        if subprocess.run([paths.TESTS_VM / "images/fetch-shim", shim]).returncode != 0:
-            raise HarnessError("shim and GRUB could not be fetched")
-    return shim
-
-
 def write_disk(output: Path, files: dict[str, Path]) -> None:
     """Makes a disk that is one FAT file system with shim, GRUB and these files, by their path on it."""
-    shim = fetched()
-    files = files | {"EFI/BOOT/BOOTX64.EFI": shim / "shimx64.efi", "EFI/BOOT/grubx64.efi": shim / "grubx64.efi"}
+    unpacked = packages.unpacked(PACKAGES)
+    files = files | {"EFI/BOOT/BOOTX64.EFI": unpacked / "usr/lib/shim/shimx64.efi.signed",
+                     "EFI/BOOT/grubx64.efi": unpacked / "usr/lib/grub/x86_64-efi-signed/grubx64.efi.signed"}
     output.unlink(missing_ok=True)
     paths.run([paths.tool("mkfs.vfat", "dosfstools"), "-C", output, str(DISK_MIB * 1024)], "making the disk failed")
     folders = sorted({str(parent) for path in files for parent in Path(path).parents} - {"."}, key=len)
