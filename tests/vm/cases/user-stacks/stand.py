@@ -2,20 +2,11 @@
 """For gdb: where a program stands at each of its points, as `at WHERE NUMBER`, and a line for each frame: its function,
 its file, and the place in it."""
 
-import re
-
 import gdb
 
+from harness.gdb_places import place_of
+
 AT_ENTRY = -38  # of a system call rax is -ENOSYS
-
-
-def place_of(address):
-    """The mapped file that has the address, and the offset in it."""
-    for line in open(f"/proc/{gdb.selected_inferior().pid}/maps"):
-        found = re.match(r"([0-9a-f]+)-([0-9a-f]+) \S+ ([0-9a-f]+) \S+ \S+ +(/.*)", line)
-        if found and int(found[1], 16) <= address < int(found[2], 16):
-            return found[4].split("/")[-1], address - int(found[1], 16) + int(found[3], 16)
-    return "?", address
 
 
 def say_frames():
