@@ -35,7 +35,7 @@ int64_t FlatInteger::of(const std::byte* record) const {
 std::optional<FlatAggregation::Member> FlatAggregation::member_of(const FieldPlan& field) {
     const formats::FieldInfo& info = field.info;
     bool is_fixed = info.shape == DBK_FIELD_FIXED;
-    if (is_fixed && info.bytes > kKeyBytesMax)
+    if ((is_fixed && info.bytes > kKeyBytesMax) || (info.flags & DBK_FIELD_F_MEMORY) != 0)
         return std::nullopt;
     Member member{MemberKind::fixed, static_cast<uint16_t>(info.offset),
                   static_cast<uint16_t>(info.bytes)};

@@ -3,8 +3,8 @@
 // FlatAggregation: an aggregating statement whose key and value are copied straight from a record.
 //
 // Millions of records pass here: no value is described, nothing is allocated.  The key has the same
-// bytes as AggregationKey makes.  What needs more than copying (keys by sym() and mod(), very long
-// keys, a record that does not hold what the plan says) takes the way of values.
+// bytes as AggregationKey makes.  What needs more than copying (keys by sym() and mod(), stacks
+// to be unwound, very long keys, a record that does not hold what the plan says) takes the way of values.
 #pragma once
 
 #include "analyze/decode/recent_keys.hpp"

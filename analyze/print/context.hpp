@@ -3,16 +3,20 @@
 // PrintContext: what printing depends on besides the value.
 #pragma once
 
-#include "analyze/values/options.hpp"
 #include "analyze/symbols/address_names.hpp"
+#include "analyze/values/options.hpp"
 
 namespace daybreak::analyze {
+
+class UnwoundKeys;
 
 /// Options and names in force; both outlive it.
 struct PrintContext {
     const OutputOptions& options;
     const AddressNames& names;
-    bool* field_was_cut = nullptr; ///< set when a field is wider than options allow
+    bool* field_was_cut = nullptr;             ///< set when a field is wider than options allow
+    bool says_ways = true;                     ///< below a user stack, how it was found
+    const UnwoundKeys* unwound_keys = nullptr; ///< how the stacks in keys were found
 };
 
 } // namespace daybreak::analyze

@@ -6,6 +6,7 @@
 #include "analyze/print/bytes.hpp"
 #include "analyze/print/distribution.hpp"
 #include "analyze/print/text.hpp"
+#include "analyze/print/user_stack.hpp"
 #include "formats/segment/record.hpp"
 
 #include <algorithm>
@@ -108,64 +109,14 @@ void print_field(std::string& out, std::string_view text, int width, int precisi
         out.append(padding, ' ');
 }
 
-namespace {
-
-/// Addresses to print, and what is to be said of how they were found; "": nothing.
-struct UserFrames {
-    std::vector<uint64_t> frames;
-    std::string note;
-    std::vector<uint64_t> interrupted = {}; ///< as in UnwoundStack
-
-    bool is_return(size_t at) const {
-        return at > 0 && std::ranges::find(interrupted, frames[at]) == interrupted.end();
-    }
-};
-
-std::vector<uint64_t> frames_of(formats::StackView recorded, size_t first) {
-    std::vector<uint64_t> frames;
-    for (size_t i = first; i < recorded.size() && recorded[i] != 0; i++)
-        frames.push_back(recorded[i]);
-    return frames;
-}
-
-/// Of frame pointers and .eh_frame the one that leads to the outermost function, or further.
-UserFrames user_frames(const Value& value, uint64_t pid, const PrintContext& context) {
-    UserFrames by_pointers{frames_of(formats::StackView(value.data), 1), ""};
-    if (value.registers.empty()) {
-        if (context.options.stack_bytes && !by_pointers.frames.empty())
-            by_pointers.note = "by frame pointers: without bytes of the stack, as all keys are";
-        return by_pointers;
-    }
-    UnwoundStack unwound = context.names.unwind(pid, {value.registers, value.stack, value.depth});
-    if (unwound.frames.empty())
-        return by_pointers;
-    std::vector<uint64_t>& pointers = by_pointers.frames;
-    // A function that has returned has no frame any more.
-    if (pointers.size() > 1 && pointers[0] != unwound.frames[0] && pointers[1] == unwound.frames[0])
-        unwound.frames.insert(unwound.frames.begin(), pointers[0]);
-    unwound.frames.resize(std::min<size_t>(unwound.frames.size(), value.depth));
-    const bool is_whole = unwound.why_short.empty();
-    if (unwound.frames == pointers)
-        return {pointers, is_whole ? "" : unwound.why_short};
-    if (is_whole || unwound.frames.size() >= pointers.size())
-        return {unwound.frames,
-                base::strprintf("by .eh_frame; frame pointers: %zu%s%s", pointers.size(),
-                                is_whole ? "" : "; ", unwound.why_short.c_str()),
-                unwound.interrupted};
-    return {pointers, base::strprintf("by frame pointers; .eh_frame: %zu; %s",
-                                      unwound.frames.size(), unwound.why_short.c_str())};
-}
-
-} // namespace
-
 void print_stack(std::string& out, const Value& value, const PrintContext& context,
                  const StackLayout& layout) {
     out += '\n';
     formats::StackView recorded(value.data);
     bool is_user = value.type.kind == ValueKind::ustack;
     uint64_t pid = is_user && !recorded.empty() ? recorded[0] : 0;
-    UserFrames stack =
-        is_user ? user_frames(value, pid, context) : UserFrames{frames_of(recorded, 0), ""};
+    FoundStack stack =
+        is_user ? user_stack_of(value, context) : FoundStack{frames_of(recorded, 0), "", {}};
     auto print_line = [&](const std::string& text) {
         out.append(static_cast<size_t>(std::max(layout.indent, 0)), ' ');
         print_field(out, text, layout.width, layout.precision, layout.left);
@@ -176,7 +127,7 @@ void print_stack(std::string& out, const Value& value, const PrintContext& conte
                    : context.options.noresolve
                        ? context.names.user_unresolved(pid, stack.frames[i])
                        : context.names.user_location(pid, stack.frames[i], stack.is_return(i)));
-    if (!stack.note.empty())
+    if (context.says_ways && !stack.note.empty())
         print_line("(" + stack.note + ")");
 }
 

@@ -50,6 +50,14 @@ public:
     /// build id is not known.
     uint64_t user(size_t source, uint64_t pid, uint64_t address, uint64_t mono_ns);
 
+    /// Where a thread's stack led to then, as addresses of its process; nothing when no files are
+    /// known.
+    UnwoundStack unwind(size_t source, uint64_t pid, const RecordedThread& thread,
+                        uint64_t mono_ns) const {
+        RecordedNames* users = sources_[source].users;
+        return users ? users->unwind(pid, thread, mono_ns) : UnwoundStack{};
+    }
+
     /// Names of the addresses so far: those of the kernel as of the last settle().
     const formats::SymbolTable& symbols() const { return symbols_; }
     UserNames& users() { return files_; }

@@ -58,6 +58,13 @@ bool reads_aggregations(const formats::DofActionList& list) {
     });
 }
 
+/// Whether a key is what bytes of a stack lead to: the engine cannot unwind them.
+bool unwinds_keys(const formats::DofActionList& list, uint64_t stack_bytes) {
+    return stack_bytes != 0 && std::ranges::any_of(list.actions, [](const auto& action) {
+               return action.kind == DTRACEACT_USTACK || action.kind == DTRACEACT_JSTACK;
+           });
+}
+
 uint64_t option_of(const formats::DofProgram& program, uint32_t option, uint64_t otherwise) {
     for (const formats::DofOption& one : program.options)
         if (one.option == option)
@@ -92,6 +99,7 @@ std::optional<EngineCounts> EngineCounts::of(const formats::DofProgram& program,
         const formats::DofActionList& list = program.action_lists[*clause.actions];
         bool is_end = clause.probe.provider == "dtrace" && clause.probe.name == "END";
         if (!counts_last(program, list) || has_moments(list) ||
+            unwinds_keys(list, option_of(program, DBK_OPT_USTACKBYTES, 0)) ||
             (!is_end && reads_aggregations(list)))
             return std::nullopt;
         has_aggregation = has_aggregation || std::ranges::any_of(list.actions, [](const auto& one) {

@@ -66,10 +66,16 @@ public:
     /// The bytes that were recorded of the stack, and where they lay.
     base::ByteView user_bytes() const { return user_bytes_; }
     uint64_t user_bytes_at() const { return user_registers_[DBK_USER_REGISTER_SP]; }
+    std::span<const uint64_t> user_registers() const { return user_registers_; }
     /// The addresses of the stacks, which may be changed up to the next fill().
     std::span<uint64_t> kernel_stack() { return stack_; }
     std::span<uint64_t> user_stack() {
         return user_stack_.empty() ? std::span<uint64_t>() : std::span(user_stack_).subspan(1);
+    }
+    /// Of a user stack that is there.
+    void set_user_stack(std::span<const uint64_t> frames) {
+        user_stack_.resize(1); // the process
+        user_stack_.insert(user_stack_.end(), frames.begin(), frames.end());
     }
     /// The process that a user stack or a user address is of; empty: there is none.
     std::optional<uint64_t> process() const {

@@ -204,11 +204,11 @@ void Replay::find_end() {
 base::Result<void> Replay::load(base::ByteView dof, formats::DofProgram program) {
     places_stacks_ = has_stacks(program);
     base::Bytes changed;
-    // Addresses of several recordings become places; those in registers and stacks do not.
+    // Where addresses become places stacks have been unwound.
     uint64_t stack_bytes = 0;
     for (const ReplayedRecording& one : recordings_)
         stack_bytes = std::max(stack_bytes, one.table->stack_bytes());
-    bool is_changed = !probes_.is_of_boots() && ask_for_stack_bytes(program, stack_bytes);
+    bool is_changed = !options_.places && ask_for_stack_bytes(program, stack_bytes);
     if (auto counts = EngineCounts::of(program, ReplayMachine::cpus_of(recordings_))) {
         firings_per_poll_ = counts->firings_max;
         kept_bytes_ = counts->buffer_bytes;

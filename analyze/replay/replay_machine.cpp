@@ -4,6 +4,7 @@
 #include "analyze/replay/replay_machine.hpp"
 
 #include "analyze/replay/recorded_ticks.hpp"
+#include "analyze/symbols/unwind.hpp"
 
 #include <algorithm>
 
@@ -180,12 +181,23 @@ void ReplayMachine::set_user_bytes() {
                              {slots_.user_bytes().begin(), slots_.user_bytes().end()});
 }
 
+/// Where addresses become places nothing can be unwound later: a stack is here what its bytes lead
+/// to, if that is further.
 void ReplayMachine::place_stacks() {
     for (uint64_t& address : slots_.kernel_stack())
         address = places_->kernel(boot_, address);
-    if (auto pid = slots_.process())
-        for (uint64_t& address : slots_.user_stack())
-            address = places_->user(boot_, *pid, address, own_ns_);
+    auto pid = slots_.process();
+    if (!pid)
+        return;
+    if (!slots_.user_stack().empty() && !slots_.user_registers().empty()) {
+        RecordedThread thread{std::as_bytes(slots_.user_registers()), slots_.user_bytes(),
+                              DBK_STACKFRAMES_MAX};
+        UnwoundStack unwound = places_->unwind(boot_, *pid, thread, own_ns_);
+        if (longer_way(slots_.user_stack(), unwound, DBK_STACKFRAMES_MAX) == StackWay::tables)
+            slots_.set_user_stack(unwound.frames);
+    }
+    for (uint64_t& address : slots_.user_stack())
+        address = places_->user(boot_, *pid, address, own_ns_);
 }
 
 /// The thread that the firing's records tell of, as far as the engine itself asks: clauses have its

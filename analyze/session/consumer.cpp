@@ -43,7 +43,7 @@ Consumer::Consumer(const formats::RingRecording& ring, const OutputOptions& opti
                    ConsumerShared& shared, uint64_t aggregation_bytes_max,
                    const WantedProbes& wanted)
     : ring_(&ring), shared_(shared), program_(ring, wanted),
-      options_(options), context_{options_, shared.names, &shared.field_was_cut},
+      options_(options), context_{options_, shared.names, &shared.field_was_cut, true, &unwound_keys_},
       table_(aggregation_bytes_max) {
     options_.apply(program_.options());
     // What the command line asks for holds whatever the program says.

@@ -12,6 +12,7 @@
 #include "analyze/print/context.hpp"
 #include "analyze/print/flow.hpp"
 #include "analyze/print/sink.hpp"
+#include "analyze/print/user_stack.hpp"
 #include "analyze/session/answer.hpp"
 
 #include <functional>
@@ -164,6 +165,7 @@ private:
     PrintContext context_;
     AggregationTable table_;
     AggregationKey key_;
+    UnwoundKeys unwound_keys_;
     FlatAggregation::Key flat_key_;
     std::map<uint16_t, FlowIndent> flow_; // by CPU
     std::string statement_problem_;       // set by what carries out a statement

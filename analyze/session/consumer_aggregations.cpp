@@ -28,9 +28,11 @@ bool Consumer::ready(Statement& statement) {
     return statement.layout_number.has_value();
 }
 
-/// As dtrace(1): all addresses of a function, or of a module, are one key.
+/// What recorded bytes of a stack lead to.  As dtrace(1): all addresses of a function, or of a module, are one key.
 void Consumer::append_key(const Value& value) {
     ValueKind kind = value.type.kind;
+    if (!value.registers.empty())
+        return key_.append(value.type, unwound_keys_.key_of(value, shared_.names));
     bool is_user = kind == ValueKind::usymbol || kind == ValueKind::umodule;
     size_t words = value.data.size() / sizeof(uint64_t);
     if (words == 0 || words > 2 || (is_user && options_.noresolve) ||

@@ -87,4 +87,18 @@ UnwoundStack unwind(const RecordedThread& thread, const PlaceOf& place_of) {
     return result;
 }
 
+StackWay longer_way(std::span<const uint64_t> pointers, UnwoundStack& unwound, size_t depth) {
+    std::vector<uint64_t>& frames = unwound.frames;
+    if (frames.empty())
+        return StackWay::alike;
+    // A function that has returned has no frame any more.
+    if (pointers.size() > 1 && pointers[0] != frames[0] && pointers[1] == frames[0])
+        frames.insert(frames.begin(), pointers[0]);
+    frames.resize(std::min(frames.size(), depth));
+    if (std::ranges::equal(frames, pointers))
+        return StackWay::alike;
+    bool is_further = unwound.why_short.empty() || frames.size() >= pointers.size();
+    return is_further ? StackWay::tables : StackWay::pointers;
+}
+
 } // namespace daybreak::analyze

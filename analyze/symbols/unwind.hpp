@@ -9,6 +9,7 @@
 #include "analyze/symbols/user_names.hpp"
 
 #include <functional>
+#include <span>
 
 namespace daybreak::analyze {
 
@@ -23,5 +24,12 @@ using PlaceOf = std::function<UnwindPlace(uint64_t address)>;
 
 /// Returns the callers that `thread` leads to, with the first address itself.
 UnwoundStack unwind(const RecordedThread& thread, const PlaceOf& place_of);
+
+/// Which of two ways leads to the outermost function, or further.
+enum class StackWay : uint8_t { alike, pointers, tables };
+
+/// `pointers` are the frames by frame pointers.  Has `unwound`, if it has any, begin as they do,
+/// with at most `depth` frames.
+StackWay longer_way(std::span<const uint64_t> pointers, UnwoundStack& unwound, size_t depth);
 
 } // namespace daybreak::analyze

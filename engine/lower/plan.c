@@ -168,12 +168,14 @@ static void plan_stack(struct dbk_planner *p, struct dbk_area *area, uint32_t ac
 
 	uint32_t memory = 0;
 
-	/* A key is what is equal: memory is not. */
-	if (flags == 0 && (desc->kind == DTRACEACT_USTACK || desc->kind == DTRACEACT_JSTACK) &&
+	/* A key in the engine's cells is what is equal: memory is not.  That of a record is unwound
+	 * by who reads it. */
+	if ((flags == 0 || p->consumer->aggregate == DBK_AGGREGATE_RECORD) &&
+	    (desc->kind == DTRACEACT_USTACK || desc->kind == DTRACEACT_JSTACK) &&
 	    p->consumer->ustackbytes != 0) {
 		step->aggregation = p->consumer->ustackbytes;
 		memory = step->aggregation + (DBK_USER_REGISTERS + 2) * 8;
-		flags = DBK_FIELD_F_MEMORY;
+		flags |= DBK_FIELD_F_MEMORY;
 	}
 	/* DTrace's ustack() has two words in front, process and thread group. */
 	dbk_classic_add(&area->classic, (stack_depth(p, desc) + (user ? 2 : 0)) * 8 + memory);

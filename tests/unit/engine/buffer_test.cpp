@@ -406,6 +406,34 @@ TEST_CASE("with ustackbytes a user stack has registers, and the stack as far as 
     }
 }
 
+TEST_CASE("with ustackbytes a key has what its record can carry, and the engine's cells not",
+          "[engine][record]") {
+    for (uint64_t aggregate : {DBK_AGGREGATE_RECORD, DBK_AGGREGATE_ENGINE}) {
+        Engine engine;
+        auto& go = engine.probe("test", "m", "f", "go");
+        Dof dof;
+        dof.option(DBK_OPT_USTACKBYTES, 40);
+        dof.option(DBK_OPT_AGGREGATE, aggregate);
+        std::vector<Action> counted = dof.aggregate(1, DTRACEAGG_COUNT, {arg(0)});
+        counted[1] = {DTRACEACT_USTACK, DOF_SECIDX_NONE, 5};
+        dof.ecb("test:::go", counted);
+        auto* consumer = engine.start(dof.build());
+        auto info = ecb_info(consumer, 1);
+        REQUIRE(info);
+        REQUIRE(info->fields.size() == 1);
+        const bool is_recorded = aggregate == DBK_AGGREGATE_RECORD;
+        CHECK(info->fields[0].flags ==
+              (is_recorded ? DBK_FIELD_F_KEY | DBK_FIELD_F_MEMORY : DBK_FIELD_F_KEY));
+        host.user_registers.assign(DBK_USER_REGISTERS, 0x7ffe00001000);
+        host.user_memory[0x7ffe00001000] = std::string(64, 'a');
+        engine.fire(go);
+        if (is_recorded)
+            CHECK(records(consumer)[0].tail(12).find(std::string(40, 'a')) != std::string::npos);
+        else
+            CHECK(snapshot(consumer)[0].key.size() == 8 + 2 * 8); // where it lies; two words
+    }
+}
+
 TEST_CASE("a record of one stack, of any kind, says how long it is", "[engine][record]") {
     for (uint32_t kind : {DTRACEACT_STACK, DTRACEACT_USTACK, DTRACEACT_JSTACK}) {
         Engine engine;

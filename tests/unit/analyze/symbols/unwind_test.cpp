@@ -5,6 +5,7 @@
 
 #include "analyze/print/context.hpp"
 #include "analyze/print/default_print.hpp"
+#include "analyze/print/user_stack.hpp"
 #include "analyze/symbols/address_names.hpp"
 #include "formats/abi/meta.h"
 #include "formats/segment/record.hpp"
@@ -149,6 +150,38 @@ std::string printed(std::vector<uint64_t> pointers, UnwoundStack answer, bool is
 
 } // namespace
 
+TEST_CASE("a key is what a stack's bytes lead to, and says how", "[analyze][print]") {
+    Canned users;
+    AddressNames names(nullptr, &users);
+    OutputOptions options;
+    options.set(DBK_OPT_USTACKBYTES, 4096);
+    UnwoundKeys keys;
+    PrintContext context{options, names, nullptr, true, &keys};
+    auto key_of = [&](std::vector<uint64_t> words, UnwoundStack answer) {
+        users.answer = std::move(answer);
+        Value value{{ValueKind::ustack}, std::as_bytes(std::span(words))};
+        value.registers = value.data;
+        value.depth = 3;
+        base::ByteView key = keys.key_of(value, names);
+        return std::vector<std::byte>(key.begin(), key.end());
+    };
+    auto text_of = [&](const std::vector<std::byte>& key) {
+        std::string out;
+        print_stack(out, {{ValueKind::ustack}, key}, context, {.indent = 1});
+        return out;
+    };
+    auto whole = key_of({42, 1, 2}, {{1, 0x40, 0x41, 5}, "", {0x40}});
+    CHECK(whole == key_of({42, 1}, {{1, 0x40, 0x41}, "", {0x40}})); // however far pointers led
+    CHECK(whole != key_of({43, 1}, {{1, 0x40, 0x41}, ""}));
+    CHECK(text_of(whole) == "\n 0x1\n code`after\n code`after+0x1\n (by .eh_frame)\n");
+    CHECK(text_of(key_of({42, 1, 2}, {{1, 2}, ""})) == "\n 0x1\n 0x2\n");
+    CHECK(text_of(key_of({42, 7}, {{7}, "why"})) == "\n 0x7\n (why)\n");
+    CHECK(text_of(key_of({42, 1, 2, 3}, {{1}, "why"})) ==
+          "\n 0x1\n 0x2\n 0x3\n (by frame pointers; why)\n");
+    context.says_ways = false;
+    CHECK(text_of(key_of({42, 7}, {{7}, "why"})) == "\n 0x7\n");
+}
+
 TEST_CASE("a stack says how it was found where that makes a difference", "[analyze][print]") {
     CHECK(printed({1, 2}, {{1, 2}, ""}) == "\n 0x1\n 0x2\n");
     CHECK(printed({1, 2}, {}) == "\n 0x1\n 0x2\n");
@@ -160,7 +193,7 @@ TEST_CASE("a stack says how it was found where that makes a difference", "[analy
           "\n 0x1\n 0x2\n 0x3\n (by frame pointers; .eh_frame: 1; why)\n");
     CHECK(printed({1}, {{1}, "why"}) == "\n 0x1\n (why)\n");
     CHECK(printed({1}, {{1, 2}, ""}, true) ==
-          "\n 0x1\n (by frame pointers: without bytes of the stack, as all keys are)\n");
+          "\n 0x1\n (by frame pointers: without bytes of the stack)\n");
     // A frame that a signal interrupted is not where a call returns to.
     CHECK(printed({1, 2}, {{1, 0x40, 0x41}, ""}) ==
           "\n 0x1\n code`before+0x1\n code`after+0x1\n (by .eh_frame; frame pointers: 2)\n");

@@ -127,16 +127,16 @@ cp hidden/target fs
 fs/target forks 0
 if umount fs 2>/dev/null; then fail held-while-armed "the file system could be unmounted"; else pass held-while-armed; fi
 # Neither target nor libc has frame pointers: the stack itself is recorded, and unwound when the process is gone.
-daybreak compile -n 'pid*:/tmp/later/target:work:entry /arg0 == 7/ { ustack(); }' -x bufpolicy=ring -x ustackbytes=4k -o whole.dof
+daybreak compile -n 'pid*:/tmp/later/target:work:entry /arg0 == 7/ { ustack(); @[ustack()] = count(); }' -x bufpolicy=ring -x aggregate=record -x ustackbytes=4k -o whole.dof
 holds whole-starts daybreak start --dof whole.dof --name whole
 holds sorts later/target sorts
 holds whole-stops daybreak stop whole -o whole.dbrk
 cp whole.dbrk /share/out/
 equal whole "$(daybreak report whole.dbrk | grep -o 'target`[a-z_]*\|libc[.]so[.]6\|(by .*' | sed 's/: [0-9]*)/: N)/' | uniq | tr '\n' ' ')" \
-	'target`work target`compare libc.so.6 target`sorts target`main libc.so.6 target`_start (by .eh_frame; frame pointers: N) '
+	'target`work target`compare libc.so.6 target`sorts target`main libc.so.6 target`_start (by .eh_frame; frame pointers: N) target`work target`compare libc.so.6 target`sorts target`main libc.so.6 target`_start (by .eh_frame) '
 # A replay has what was recorded of the stack.
-equal whole-replayed "$(daybreak replay -qn 'pid:::entry { ustack(); }' whole.dbrk 2>said | grep -o 'target`[a-z_]*\|libc[.]so[.]6\|(by .*' | sed 's/: [0-9]*)/: N)/' | uniq | tr '\n' ' ')" \
-	'target`work target`compare libc.so.6 target`sorts target`main libc.so.6 target`_start (by .eh_frame; frame pointers: N) '
+equal whole-replayed "$(daybreak replay -qn 'pid:::entry { ustack(); @[ustack()] = count(); }' whole.dbrk 2>said | grep -o 'target`[a-z_]*\|libc[.]so[.]6\|(by .*' | sed 's/: [0-9]*)/: N)/' | uniq | tr '\n' ' ')" \
+	'target`work target`compare libc.so.6 target`sorts target`main libc.so.6 target`_start (by .eh_frame; frame pointers: N) target`work target`compare libc.so.6 target`sorts target`main libc.so.6 target`_start (by .eh_frame) '
 # Where a process can do little, does something else with its mappings, is held by another, or sees other processes and files.
 later/target moves /tmp/later/plugin.so
 equal moves "$?" 0
@@ -162,10 +162,12 @@ equal later "$(daybreak report later.dbrk | sed 's/+0x[0-9a-f]*//; s/0x7000[0-9a
 	"target-1 target-2 target-3 target-1 target-2 target-3 plugged-7 plugin.so\`plugged target\`opens target-1 target-3 target-7 $(for i in 0 1 2; do for at in 'plugin.so`plugged' moved 'plugin.so`plugged'; do printf 'plugged-%d %s target`moves ' $i "$at"; done; done)target-9 target\`work perf-PID.map\`made in a hurry target-9 target\`work perf-PID.map\`made at leisure target-5 target-6 target-6 target-1 target-3 "
 equal nothing-left "$fs_target_gone" ""
 
-# A program that prints as it traces unwinds as well, but for keys.
+# A program that prints as it traces unwinds as well; keys are unwound when they are recorded, not where the kernel counts them.
 equal whole-live "$(traced -x ustackbytes=4k -n 'pid$target:target:work:entry /!seen++/ { ustack(); @[ustack(1)] = count(); }' -c 'target sorts' |
 	grep -o 'target`[a-z_]*\|libc[.]so[.]6\|([bw][^)]*)' | sed 's/: [0-9]*)/: N)/' | uniq | tr '\n' ' ')" \
-	'target`work target`compare libc.so.6 target`sorts target`main libc.so.6 target`_start (by .eh_frame; frame pointers: N) target`work (by frame pointers: without bytes of the stack, as all keys are) '
+	'target`work target`compare libc.so.6 target`sorts target`main libc.so.6 target`_start (by .eh_frame; frame pointers: N) target`work (by frame pointers: without bytes of the stack) '
+equal whole-key-live "$(traced -x ustackbytes=4k -x aggregate=record -n 'pid$target:target:work:entry /!seen++/ { @[ustack(3)] = count(); }' -c 'target sorts' |
+	grep -o 'target`[a-z_]*\|libc[.]so[.]6\|([bw][^)]*)' | uniq | tr '\n' ' ')" 'target`work target`compare libc.so.6 (by .eh_frame) '
 # Code that the target has made, and named as a runtime does.
 equal made-live "$(traced -n 'pid$target:target:work:entry { ustack(2); }' -c 'target makes' | sed 's/+0x[0-9a-f]*//g; s/perf-[0-9]*/perf-PID/g')" 'target`work perf-PID.map`made in a hurry target`work perf-PID.map`made at leisure'
 
