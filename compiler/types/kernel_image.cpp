@@ -73,7 +73,8 @@ public:
             if (!types.ok() || !start.ok() || !bytes.ok())
                 return false;
             uint64_t end = uint64_t{kHeaderBytes} + *start + *bytes;
-            bool plausible = *types % 4 == 0 && *types != 0 && *start == *types && *bytes != 0;
+            bool plausible = *types % 4 == 0 && *types >= kKernelTypesBytesMin &&
+                             *start == *types && *bytes != 0;
             if (plausible && end > unpacked.size() - next_)
                 return false; // not all of it yet
             auto first = reader.read_at<uint8_t>(uint64_t{kHeaderBytes} + *start);
@@ -91,6 +92,10 @@ public:
 
 private:
     static constexpr uint32_t kHeaderBytes = 24;
+    // 64 KiB: an eBPF program that is linked into the kernel has types of its own, before the
+    // kernel's: in Ubuntu's 6.8 608 bytes (hid_bpf) and 3.4 MiB. A kernel with fewer is unpacked to
+    // its end.
+    static constexpr uint32_t kKernelTypesBytesMin = 64u << 10;
     size_t next_ = 0;
     uint64_t bytes_ = 0;
 };

@@ -312,8 +312,8 @@ void put(base::Bytes& bytes, size_t at, T value) {
     std::memcpy(&bytes[at], &value, sizeof(value));
 }
 
-/// An ELF file with nothing but a .BTF section.
-base::Bytes elf_with(base::ByteView btf, const char* section = ".BTF") {
+/// An ELF file with nothing but a .BTF section, and what lies before it in none.
+base::Bytes elf_with(base::ByteView btf, const char* section = ".BTF", base::ByteView before = {}) {
     std::string names = std::string("\0.shstrtab\0", 11) + section + std::string(1, '\0');
     base::Bytes elf(64);
     const uint8_t ident[] = {0x7f, 'E', 'L', 'F', 2, 1, 1};
@@ -328,6 +328,7 @@ base::Bytes elf_with(base::ByteView btf, const char* section = ".BTF") {
     size_t names_at = elf.size();
     for (char c : names)
         elf.push_back(static_cast<std::byte>(c));
+    elf.insert(elf.end(), before.begin(), before.end());
     elf.resize((elf.size() + 7) & ~size_t{7});
     size_t btf_at = elf.size();
     elf.insert(elf.end(), btf.begin(), btf.end());
@@ -390,6 +391,24 @@ TEST_CASE("BTF is found in every kind of kernel file", "[compiler][types][image]
     CHECK(extract_btf(bzimage_with(zstd(elf), 16), "x").error().code() == base::ErrorCode::limit);
     CHECK(extract_btf(bzimage_with(xz(elf), UINT32_MAX), "x").error().code() ==
           base::ErrorCode::limit);
+}
+
+TEST_CASE("the types of a program in the kernel are not the kernel's", "[compiler][types][image]") {
+    BtfBuilder program, large;
+    program.structure(4, "of_hid_bpf", 8, {});
+    for (int i = 0; i < 6000; i++)
+        large.structure(4, "kernel_" + std::to_string(i), 8, {});
+    const uint32_t size = 12 << 20; // it is looked at in steps of 4 MiB
+    for (const base::Bytes& btf : {small_kernel().bytes(), large.bytes()}) {
+        base::Bytes elf = elf_with(btf, ".BTF", program.bytes());
+        elf.resize(size);
+        CHECK((*extract_btf(bzimage_with(zstd(elf), size), "zstd") == btf));
+    }
+    // Where a kernel's are whole, it is not unpacked further: not as far as its size is seen to
+    // lie.
+    base::Bytes elf = elf_with(large.bytes(), ".BTF", program.bytes());
+    elf.resize(size);
+    CHECK((*extract_btf(bzimage_with(zstd(elf), size + 1), "zstd") == large.bytes()));
 }
 
 TEST_CASE("unpacking is bounded and survives damage", "[compiler][types][image]") {
