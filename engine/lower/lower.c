@@ -128,7 +128,7 @@ static void lower_expression(const struct dbk_program *program, struct dbk_difo 
 {
 	struct symbol result;
 	struct run run;
-	uint64_t null_value;
+	uint64_t null_value = 0; /* for GCC 13: set where it is used */
 	bool wants_string = difo->type.kind == DIF_TYPE_STRING;
 
 	dbk_symbols_begin(&run, program, difo);
