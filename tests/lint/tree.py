@@ -6,6 +6,7 @@
   size       no source file over 800 lines
   function   no function over 70 lines
   arrow      #include lines follow the arrows of ARCHITECTURE.md
+  table      which are those in this file
   part       and those between the sub-folders of analyze/, engine/ and kmod/ too
   arch       what knows the processor is in kmod/arch: registers, numbers of system calls, headers of its own; its headers are "arch/..."
   circle     nor do those between the sub-folders of a folder lead back to where they began
@@ -179,6 +180,23 @@ def check_arrows(path, lines):
             yield number, "arrow", f"{folder} must not include {m[1]}"
 
 
+def check_table(path, lines):
+    """The table of ARCHITECTURE.md; of what a row names only folders count, and cmd's is all of user space."""
+    if path != "ARCHITECTURE.md":
+        return
+    known, seen = set(ARROWS).union(*ARROWS.values()), set()
+    for number, line in enumerate(lines, 1):
+        m = re.match(r"\| ([a-z/-]+?)(?:/\*)? \| (.+) \|$", line)
+        if not m or m[1] not in ARROWS:
+            continue
+        seen.add(m[1])
+        named = {name for name in re.split(r", | and ", m[2]) if name in known}
+        if m[1] != "cmd" and named != set(ARROWS[m[1]]):
+            yield number, "table", f"{m[1]} may include {', '.join(sorted(ARROWS[m[1]])) or 'nothing'}"
+    if seen != set(ARROWS):
+        yield 1, "table", f"no row for {', '.join(sorted(set(ARROWS) - seen))}"
+
+
 def check_part_arrows(path, lines):
     folder, *rest = path.split("/")
     if folder not in PART_ARROWS or len(rest) < 2:
@@ -222,7 +240,7 @@ def check_tests_named(path, lines):
             yield 1, "test", f"{name} is not named, so it is not built"
 
 
-CHECKS = [check_spdx, check_size, check_functions, check_arrows, check_part_arrows, check_arch, check_todo, check_tests_named]
+CHECKS = [check_spdx, check_size, check_functions, check_arrows, check_table, check_part_arrows, check_arch, check_todo, check_tests_named]
 
 
 def findings(path, text):
@@ -289,6 +307,7 @@ def self_test():
         "arrow": ("base/a.cpp", spdx + '#include "formats/trace/reader.hpp"\n'),
         "part": ("analyze/decode/a.cpp", spdx + '#include "analyze/print/text.hpp"\n'),
         "arch": ("kmod/providers/a.c", spdx + "f(regs->ip);\n"),
+        "table": ("ARCHITECTURE.md", spdx + "| base | formats |\n"),
         "todo": ("base/a.cpp", spdx + "// TODO(" + "now): x\n"),
         "test": ("tests/unit/analyze/CMakeLists.txt", "# SPDX-License-Identifier: Apache-2.0\n"),
     }
@@ -342,7 +361,7 @@ def main():
     texts = {}
     for path in tracked(options.root):
         full = pathlib.Path(options.root, path)
-        if not is_source(path) or not full.is_file():
+        if not (is_source(path) or path == "ARCHITECTURE.md") or not full.is_file():
             continue
         files += 1
         text = full.read_text(errors="replace")
