@@ -216,7 +216,8 @@ bool is_index(const Elf_Data* data, uint64_t address, uint64_t tables,
 
 } // namespace
 
-FramePrograms check_frame_programs(Elf* untrusted_elf) {
+FramePrograms check_frame_programs(ElfFile& untrusted_file) {
+    Elf* untrusted_elf = untrusted_file.get();
     const char* ident = ::elf_getident(untrusted_elf, nullptr);
     size_t names = 0;
     if (!ident || ident[EI_CLASS] != ELFCLASS64 || ident[EI_DATA] != ELFDATA2LSB ||
@@ -234,6 +235,8 @@ FramePrograms check_frame_programs(Elf* untrusted_elf) {
         // Of several tables the first is used.
         if (name != ".eh_frame_hdr" && (name != ".eh_frame" || fdes))
             continue;
+        if (!untrusted_file.take(at))
+            return FramePrograms::implausible;
         Elf_Data* data = ::elf_rawdata(at, nullptr);
         const bool has_bytes = section.sh_type != SHT_NOBITS && data && data->d_buf;
         if (name == ".eh_frame") {

@@ -6,7 +6,7 @@
 // copy of it, and both are the file's to choose.
 #pragma once
 
-struct Elf;
+#include "analyze/symbols/elf_file.hpp"
 
 namespace daybreak::analyze {
 
@@ -17,6 +17,6 @@ enum class FramePrograms {
 };
 
 /// Reads the programs of .eh_frame, and which entries its index and its FDEs refer to.
-FramePrograms check_frame_programs(Elf* untrusted_elf);
+FramePrograms check_frame_programs(ElfFile& untrusted_file);
 
 } // namespace daybreak::analyze

@@ -207,31 +207,23 @@ std::optional<uint64_t> FrameState::load(uint64_t address) const {
     return base::load<uint64_t>(stack.data() + at);
 }
 
-ObjectFrames::ObjectFrames(base::ScopedFd file) : file_(std::move(file)) {
-    ::elf_version(EV_CURRENT);
-    if (file_.valid())
-        elf_ = ::elf_begin(file_.get(), ELF_C_READ, nullptr);
+ObjectFrames::ObjectFrames(base::ScopedFd file) : file_(std::move(file)), elf_(file_.get()) {
     open_tables();
 }
 
-ObjectFrames::ObjectFrames(base::ByteView untrusted_image) {
-    ::elf_version(EV_CURRENT);
-    // Read only, though its type does not say so.
-    auto* image = reinterpret_cast<char*>(const_cast<std::byte*>(untrusted_image.data()));
-    elf_ = ::elf_memory(image, untrusted_image.size());
+ObjectFrames::ObjectFrames(base::ByteView untrusted_image) : elf_(untrusted_image) {
     open_tables();
 }
 
 void ObjectFrames::open_tables() {
-    auto programs = elf_ != nullptr ? check_frame_programs(elf_) : FramePrograms::none;
+    auto programs = elf_.get() != nullptr ? check_frame_programs(elf_) : FramePrograms::none;
     without_tables_ = programs == FramePrograms::implausible ? Step::implausible : Step::no_rule;
     if (programs == FramePrograms::plausible)
-        tables_ = ::dwarf_getcfi_elf(elf_);
+        tables_ = ::dwarf_getcfi_elf(elf_.get());
 }
 
 ObjectFrames::~ObjectFrames() {
     ::dwarf_cfi_end(tables_);
-    ::elf_end(elf_);
 }
 
 ObjectFrames::Step ObjectFrames::step(uint64_t address, FrameState& state) const {

@@ -7,6 +7,7 @@
 // here, with nothing but the registers and the piece of stack that a record has.
 #pragma once
 
+#include "analyze/symbols/elf_file.hpp"
 #include "base/byte_reader.hpp"
 #include "base/file.hpp"
 
@@ -15,7 +16,6 @@
 #include <optional>
 
 struct Dwarf_CFI_s;
-struct Elf;
 
 namespace daybreak::analyze {
 
@@ -57,7 +57,7 @@ private:
     void open_tables();
 
     base::ScopedFd file_;
-    Elf* elf_ = nullptr;
+    ElfFile elf_;
     Dwarf_CFI_s* tables_ = nullptr;
     Step without_tables_ = Step::no_rule; ///< why there are none
 };

@@ -23,11 +23,13 @@ using base::ByteView;
 
 /// A symbol without a size reaches to the next one, but not further than this.
 constexpr uint64_t kSizelessBytesMax = 1 << 16;
-/// Names may lie inside of one another, so a file of 1 MB can have gigabytes of them, and one with
-/// holes claims tables of any size: what is more stays an address.
+/// Names may lie inside of one another, so a file of 1 MB can have gigabytes of them: what is more
+/// stays an address.
 constexpr size_t kNameBytesMax = 4096, kNamesBytesMax = 256 << 20;
-constexpr uint64_t kTablesBytesMax = 1 << 30;
-constexpr size_t kPackedBytesMax = 64 << 20; ///< of .gnu_debugdata, unpacked
+constexpr size_t kNoteBytesMax = 1 << 16;
+/// Of .gnu_debugdata, unpacked; xz makes of zeros a seven-thousandth, of a table of functions a
+/// fifth.
+constexpr size_t kPackedBytesMax = 64 << 20, kPackedBest = 64, kPackedAlways = 1 << 20;
 constexpr uint64_t kLzmaMemoryMax = 128 << 20;
 constexpr size_t kMarksBytesMax = 16 << 20;
 
@@ -35,16 +37,6 @@ ByteView view_of(const Elf_Data* data) {
     if (data == nullptr || data->d_buf == nullptr)
         return {};
     return {static_cast<const std::byte*>(data->d_buf), data->d_size};
-}
-
-/// Takes a table, and the names it refers to, from what may still be read of the file.
-bool takes(uint64_t& bytes_left, Elf* elf, const GElf_Shdr& header) {
-    GElf_Shdr names;
-    if (::gelf_getshdr(::elf_getscn(elf, header.sh_link), &names) == nullptr ||
-        header.sh_size > bytes_left || names.sh_size > bytes_left - header.sh_size)
-        return false;
-    bytes_left -= header.sh_size + names.sh_size;
-    return true;
 }
 
 /// A function that others may call before one of the file's own; without `_` in front, a short one.
@@ -57,6 +49,8 @@ uint8_t rank_of(unsigned char info, std::string_view name) {
 
 /// Returns the unpacked bytes; empty when they are damaged or too many.
 base::Bytes unpack(ByteView untrusted) {
+    const size_t bytes_max =
+        std::min(kPackedBytesMax, untrusted.size() * kPackedBest + kPackedAlways);
     base::Bytes bytes;
     lzma_stream stream = LZMA_STREAM_INIT;
     if (::lzma_stream_decoder(&stream, kLzmaMemoryMax, 0) != LZMA_OK)
@@ -65,9 +59,9 @@ base::Bytes unpack(ByteView untrusted) {
     stream.next_in = reinterpret_cast<const uint8_t*>(untrusted.data());
     stream.avail_in = untrusted.size();
     lzma_ret result = LZMA_OK;
-    while (result == LZMA_OK && bytes.size() < kPackedBytesMax) {
+    while (result == LZMA_OK && bytes.size() < bytes_max) {
         size_t done = bytes.size();
-        bytes.resize(std::min(kPackedBytesMax, done + (1 << 20)));
+        bytes.resize(std::min(bytes_max, done + (1 << 20)));
         stream.next_out = reinterpret_cast<uint8_t*>(bytes.data() + done);
         stream.avail_out = bytes.size() - done;
         result = ::lzma_code(&stream, LZMA_FINISH);
@@ -80,33 +74,25 @@ base::Bytes unpack(ByteView untrusted) {
 
 ObjectSymbols ObjectSymbols::read(int fd) {
     ObjectSymbols object;
-    if (::elf_version(EV_CURRENT) == EV_NONE)
-        return object;
-    if (Elf* elf = ::elf_begin(fd, ELF_C_READ, nullptr)) {
-        object.read_elf(elf, 0);
-        ::elf_end(elf);
-    }
+    ElfFile file(fd);
+    object.read_elf(file, 0);
     object.sort();
     return object;
 }
 
 ObjectSymbols ObjectSymbols::read(ByteView untrusted_image) {
     ObjectSymbols object;
-    if (::elf_version(EV_CURRENT) == EV_NONE)
-        return object;
     base::Bytes copy(untrusted_image.begin(), untrusted_image.end()); // libelf wants to write
-    if (Elf* elf = ::elf_memory(reinterpret_cast<char*>(copy.data()), copy.size())) {
-        object.read_elf(elf, 0);
-        ::elf_end(elf);
-    }
+    ElfFile file{ByteView(copy)};
+    object.read_elf(file, 0);
     object.sort();
     return object;
 }
 
-void ObjectSymbols::read_elf(void* untyped_elf, int depth) {
-    auto* elf = static_cast<Elf*>(untyped_elf);
+void ObjectSymbols::read_elf(ElfFile& file, int depth) {
+    Elf* elf = file.get();
     size_t headers = 0;
-    if (::elf_kind(elf) != ELF_K_ELF)
+    if (elf == nullptr || ::elf_kind(elf) != ELF_K_ELF)
         return;
     if (depth == 0 && ::elf_getphdrnum(elf, &headers) == 0)
         for (size_t i = 0; i < headers; i++) {
@@ -116,19 +102,19 @@ void ObjectSymbols::read_elf(void* untyped_elf, int depth) {
         }
     if (depth == 0) {
         is_64_bit_ = ::gelf_getclass(elf) == ELFCLASS64;
-        read_build_id(elf);
+        read_build_id(file);
     }
     size_t names = 0;
     if (::elf_getshdrstrndx(elf, &names) != 0)
         return;
-    uint64_t tables_left = kTablesBytesMax, moved_base = 0;
+    uint64_t moved_base = 0;
     Elf_Scn* marks = nullptr;
     for (Elf_Scn* section = nullptr; (section = ::elf_nextscn(elf, section)) != nullptr;) {
         GElf_Shdr header;
         if (!::gelf_getshdr(section, &header))
             continue;
         if (header.sh_type == SHT_SYMTAB || header.sh_type == SHT_DYNSYM) {
-            read_table(elf, section, tables_left);
+            read_table(file, section);
             continue;
         }
         const char* name = ::elf_strptr(elf, names, header.sh_name);
@@ -136,19 +122,18 @@ void ObjectSymbols::read_elf(void* untyped_elf, int depth) {
             moved_base = header.sh_addr;
         if (name != nullptr && std::string_view(name) == ".note.stapsdt" && depth == 0)
             marks = section;
-        if (name != nullptr && std::string_view(name) == ".gnu_debugdata" &&
+        if (name != nullptr && std::string_view(name) == ".gnu_debugdata" && depth == 0 &&
             header.sh_type == SHT_PROGBITS && header.sh_size <= kPackedBytesMax)
-            read_packed(elf, section, depth);
+            read_packed(file, section);
     }
     if (marks != nullptr && ::gelf_getclass(elf) == ELFCLASS64)
-        read_marks(elf, marks, moved_base);
+        read_marks(file, marks, moved_base);
 }
 
-void ObjectSymbols::read_marks(void*, void* untyped_section, uint64_t base_address) {
-    auto* section = static_cast<Elf_Scn*>(untyped_section);
+void ObjectSymbols::read_marks(ElfFile& file, Elf_Scn* section, uint64_t base_address) {
     GElf_Shdr header;
     if (::gelf_getshdr(section, &header) && header.sh_type == SHT_NOTE &&
-        header.sh_size <= kMarksBytesMax)
+        header.sh_size <= kMarksBytesMax && file.take(section))
         read_object_marks(view_of(::elf_rawdata(section, nullptr)), base_address, marks_);
 }
 
@@ -159,14 +144,11 @@ std::optional<uint64_t> ObjectSymbols::file_offset_of(uint64_t address) const {
     return std::nullopt;
 }
 
-/// By the program headers, which every file that is mapped has; a file of debug symbols has its
-/// notes where the section says.
-void ObjectSymbols::read_build_id(void* untyped_elf) {
-    auto* elf = static_cast<Elf*>(untyped_elf);
-    for (Elf_Scn* section = nullptr; (section = ::elf_nextscn(elf, section)) != nullptr;) {
+void ObjectSymbols::read_build_id(ElfFile& file) {
+    for (Elf_Scn* section = nullptr; (section = ::elf_nextscn(file.get(), section)) != nullptr;) {
         GElf_Shdr header;
         if (!::gelf_getshdr(section, &header) || header.sh_type != SHT_NOTE ||
-            header.sh_size > (1 << 16))
+            header.sh_size > kNoteBytesMax || !file.take(section))
             continue;
         ByteView notes = view_of(::elf_getdata(section, nullptr)), id = base::build_id_of(notes);
         if (id.empty())
@@ -177,19 +159,21 @@ void ObjectSymbols::read_build_id(void* untyped_elf) {
     }
 }
 
-void ObjectSymbols::read_table(void* untyped_elf, void* untyped_section, uint64_t& bytes_left) {
-    auto* elf = static_cast<Elf*>(untyped_elf);
-    auto* section = static_cast<Elf_Scn*>(untyped_section);
+void ObjectSymbols::read_table(ElfFile& file, Elf_Scn* section) {
     GElf_Shdr header;
     Elf_Data* data = nullptr;
-    if (!::gelf_getshdr(section, &header) || header.sh_entsize == 0 ||
-        !takes(bytes_left, elf, header) || (data = ::elf_getdata(section, nullptr)) == nullptr)
+    if (!::gelf_getshdr(section, &header) || header.sh_entsize == 0)
         return;
-    ByteView name_table = view_of(::elf_rawdata(::elf_getscn(elf, header.sh_link), nullptr));
+    Elf_Scn* names = ::elf_getscn(file.get(), header.sh_link);
+    if (!file.take(section) || !file.take(names) ||
+        (data = ::elf_getdata(section, nullptr)) == nullptr)
+        return;
+    ByteView name_table = view_of(::elf_rawdata(names, nullptr));
     for (size_t i = 0; i < header.sh_size / header.sh_entsize; i++) {
         GElf_Sym symbol;
-        if (!::gelf_getsym(data, static_cast<int>(i), &symbol) ||
-            GELF_ST_TYPE(symbol.st_info) != STT_FUNC || symbol.st_shndx == SHN_UNDEF)
+        if (!::gelf_getsym(data, static_cast<int>(i), &symbol))
+            break; // its entries are not as small as it says
+        if (GELF_ST_TYPE(symbol.st_info) != STT_FUNC || symbol.st_shndx == SHN_UNDEF)
             continue;
         std::string_view name = base::short_string_at(name_table, symbol.st_name, kNameBytesMax);
         if (name.empty() || names_bytes_ + name.size() > kNamesBytesMax)
@@ -200,17 +184,13 @@ void ObjectSymbols::read_table(void* untyped_elf, void* untyped_section, uint64_
     }
 }
 
-void ObjectSymbols::read_packed(void*, void* untyped_section, int depth) {
-    ByteView packed = view_of(::elf_rawdata(static_cast<Elf_Scn*>(untyped_section), nullptr));
-    if (depth != 0 || packed.empty())
+void ObjectSymbols::read_packed(ElfFile& file, Elf_Scn* section) {
+    ByteView packed = file.take(section) ? view_of(::elf_rawdata(section, nullptr)) : ByteView();
+    if (packed.empty())
         return;
     base::Bytes image = unpack(packed);
-    if (image.empty())
-        return;
-    if (Elf* elf = ::elf_memory(reinterpret_cast<char*>(image.data()), image.size())) {
-        read_elf(elf, depth + 1);
-        ::elf_end(elf);
-    }
+    ElfFile inner{ByteView(image)};
+    read_elf(inner, 1);
 }
 
 void ObjectSymbols::sort() {

@@ -7,6 +7,7 @@
 // of debug symbols adds its own.
 #pragma once
 
+#include "analyze/symbols/elf_file.hpp"
 #include "analyze/symbols/object_marks.hpp"
 #include "base/file.hpp"
 
@@ -53,11 +54,11 @@ public:
     const Symbol* find(uint64_t address) const;
 
 private:
-    void read_elf(void* elf, int depth);
-    void read_build_id(void* elf);
-    void read_table(void* elf, void* section, uint64_t& bytes_left);
-    void read_packed(void* elf, void* section, int depth);
-    void read_marks(void* elf, void* section, uint64_t base_address);
+    void read_elf(ElfFile& file, int depth);
+    void read_build_id(ElfFile& file);
+    void read_table(ElfFile& file, Elf_Scn* section);
+    void read_packed(ElfFile& file, Elf_Scn* section);
+    void read_marks(ElfFile& file, Elf_Scn* section, uint64_t base_address);
     void sort();
 
     std::vector<Segment> segments_;
