@@ -91,34 +91,41 @@ std::string hint_for_function(compiler::ProbeDescription description,
             return "functions of a -c command have probes at entry only";
         if (has_function)
             return "a function has probes entry, return, and its offsets in hexadecimal, of "
-                   "which there is no " + name;
+                   "which there is no " +
+                   name;
     }
     return std::string("the ") + (setting.is_simulated ? "command" : "process") +
            " has no function " + description.function +
            (description.module.empty() ? "" : " in " + description.module) +
-           ": nm -D shows those of a library, nm those of a program";
+           ": nm -D shows those of a library, nm those of a program; what is i there, as strlen, "
+           "is "
+           "chosen of several when the program starts, and has no probe";
 }
 
-/// What is to be said of an offset of a function at which there is no instruction that can be probed.
+/// What is to be said of an offset of a function at which there is no instruction that can be
+/// probed.
 std::string hint_for_instruction(compiler::ProbeDescription description,
                                  const CompileSetting& setting) {
     const std::string offset = std::exchange(description.name, "");
     auto number = [](const std::string& text) { return std::strtoul(text.c_str(), nullptr, 10); };
     std::string before, after;
     if (!exists(*setting.probes, description))
-        return "the kernel has no function " + description.function + " with instructions that can be probed";
+        return "the kernel has no function " + description.function +
+               " with instructions that can be probed";
     for (const live::SessionProbe& probe : setting.probes->all()) {
         if (probe.provider != "kinst" || probe.function != description.function)
             continue;
-        if (number(probe.name) < number(offset) && (before.empty() || number(before) < number(probe.name)))
+        if (number(probe.name) < number(offset) &&
+            (before.empty() || number(before) < number(probe.name)))
             before = probe.name;
-        if (number(probe.name) > number(offset) && (after.empty() || number(after) > number(probe.name)))
+        if (number(probe.name) > number(offset) &&
+            (after.empty() || number(after) > number(probe.name)))
             after = probe.name;
     }
     return "no instruction that can be probed begins at " + offset +
            (before.empty() ? "" : ", one does at " + before) +
-           (after.empty() ? "" : (before.empty() ? ", one does at " : " and ") + after) + " (kinst::" +
-           description.function + ": has all)";
+           (after.empty() ? "" : (before.empty() ? ", one does at " : " and ") + after) +
+           " (kinst::" + description.function + ": has all)";
 }
 
 /// What is to be said of a counter that has no probe.
@@ -151,11 +158,13 @@ std::string hint_for_counter(const std::string& name) {
         std::string rest = name.substr(std::min(name.size(), event.size() + 1));
         const size_t dash = rest.find('-');
         const std::string mode = rest.substr(0, dash);
-        const uint64_t number = dash == rest.npos ? 0 : std::strtoull(rest.c_str() + dash + 1, nullptr, 10);
+        const uint64_t number =
+            dash == rest.npos ? 0 : std::strtoull(rest.c_str() + dash + 1, nullptr, 10);
         if (mode == "user" && (counter.modes & DBK_COUNTED_USER) == 0)
             return event + " happens in the kernel only: kernel or all for MODE";
         if ((mode == "kernel" || mode == "user" || mode == "all") && number >= counter.least)
-            return "this machine does not count " + event + ": a virtual machine may have no counters";
+            return "this machine does not count " + event +
+                   ": a virtual machine may have no counters";
         return "cpc:::" + event + "-MODE-N takes kernel, user or all for MODE and at least " +
                std::to_string(counter.least) + " for N";
     }

@@ -61,18 +61,12 @@ struct ForeignProbe {
 };
 
 constexpr ForeignProbe kProbes[] = {
-    {"kprobe", "fbt::$1:entry"},
-    {"kretprobe", "fbt::$1:return"},
-    {"fentry", "fbt::$1:entry"},
-    {"fexit", "fbt::$1:return"},
-    {"kfunc", "fbt::$1:entry"},
-    {"kretfunc", "fbt::$1:return"},
-    {"tracepoint", "sdt:::$1"},
-    {"rawtracepoint", "sdt:::$1"},
-    {"interval", "tick-$2$1"},
-    {"profile", "profile-$2$1"},
-    {"uprobe", "pid$target::$1:entry"},
-    {"uretprobe", "pid$target::$1:return"},
+    {"kprobe", "fbt::$1:entry"},        {"kretprobe", "fbt::$1:return"},
+    {"fentry", "fbt::$1:entry"},        {"fexit", "fbt::$1:return"},
+    {"kfunc", "fbt::$1:entry"},         {"kretfunc", "fbt::$1:return"},
+    {"tracepoint", "sdt:::$1"},         {"rawtracepoint", "sdt:::$1"},
+    {"interval", "tick-$2$1"},          {"profile", "profile-$2$1"},
+    {"uprobe", "pid$target::$1:entry"}, {"uretprobe", "pid$target::$1:return"},
     {"usdt", "PROVIDER*:/PATH::NAME"},
 };
 
@@ -99,7 +93,9 @@ constexpr MissingProbe kMissing[] = {
 #include "formats/abi/probes/all.h"
 #include "formats/abi/probes/end.h"
     // Last: it is there, but not what it is elsewhere.
-    {"pid", "", "pid$target is the process of -c or -p: functions have probes entry and return"},
+    {"pid", "",
+     "pid$target is the process of -c or -p, pid123 one by its number, if the module is loaded: "
+     "functions have probes entry and return"},
 };
 
 std::vector<std::string> split(std::string_view text, char at) {
@@ -217,7 +213,9 @@ std::span<const MissingProbe> missing_probes() {
 std::string hint_for_missing_probe(std::string_view provider, std::string_view name) {
     std::string_view is = provider.substr(0, provider.find_last_not_of("0123456789") + 1);
     for (const MissingProbe& probe : kMissing)
-        if (probe.provider == is && (probe.name.empty() || probe.name == name))
+        if (probe.provider == is && &probe == &kMissing[std::size(kMissing) - 1])
+            return std::string(probe.reason);
+        else if (probe.provider == is && (probe.name.empty() || probe.name == name))
             return "Daybreak has no " + std::string(is) +
                    (probe.name.empty() ? " provider" : ":::" + std::string(name)) + ": " +
                    std::string(probe.reason);

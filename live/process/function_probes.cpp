@@ -129,16 +129,17 @@ void FunctionProbes::make_named(const formats::DofProbeName& description) {
 void FunctionProbes::publish(pid_t pid, Process& process,
                              const formats::DofProbeName& description) {
     auto wanted = [&description](const ProcessNames::Function& function) {
-        return sim::glob_match(description.module, function.object) &&
+        return module_meant(description.module, function.object, function.is_program) &&
                sim::glob_match(description.function, function.name);
     };
     for (const auto& function : names_.functions(static_cast<uint64_t>(pid), wanted)) {
-        auto [at, is_new] =
-            process.probes.try_emplace(std::pair(function.object, function.name), nullptr);
+        const std::string module =
+            *module_meant(description.module, function.object, function.is_program);
+        auto [at, is_new] = process.probes.try_emplace(std::pair(module, function.name), nullptr);
         if (is_new) {
             // A name that is too long for a probe has none.
-            auto added = host_.add_probe(
-                {"pid" + std::to_string(pid), function.object, function.name, "entry"}, 6);
+            auto added =
+                host_.add_probe({"pid" + std::to_string(pid), module, function.name, "entry"}, 6);
             at->second = added.ok() ? *added : nullptr;
         }
         auto& probes = process.breakpoints[function.address].probes;

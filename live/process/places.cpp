@@ -24,7 +24,6 @@ std::optional<uint64_t> offset_named(const std::string& name) {
     return offset;
 }
 
-constexpr const char* kProgram = "a.out";
 constexpr const char* kKernelProviders[] = {"dtrace", "syscall", "fbt", "sdt", "profile",
                                             "proc",   "sched",   "io",  "boot"};
 
@@ -118,13 +117,15 @@ void Places::add_mark(const formats::DofProbeName& description, formats::DofPlac
 
 void Places::add_marks(const formats::DofProbeName& description, uint32_t pid) {
     for (const ProcessNames::Mark& mark : names_.marks(pid)) {
+        auto module = module_meant(description.module, mark.object_name, mark.is_program);
+        if (!module)
+            continue;
         formats::DofPlace place;
         place.probe.provider = mark.mark->provider + std::to_string(pid);
-        place.probe.module = mark.object_name;
+        place.probe.module = *std::move(module);
         place.path = mark.path;
         place.pid = pid;
-        if (sim::glob_match(description.module, place.probe.module))
-            add_mark(description, std::move(place), *mark.object, *mark.mark);
+        add_mark(description, std::move(place), *mark.object, *mark.mark);
     }
 }
 
@@ -133,15 +134,14 @@ void Places::add_named(const formats::DofProbeName& description) {
     if (pid == 0)
         return;
     auto wanted = [&description](const ProcessNames::Function& function) {
-        bool is_object = description.module == kProgram
-                             ? function.is_program
-                             : sim::glob_match(description.module, function.object);
-        return is_object && sim::glob_match(description.function, function.name);
+        return module_meant(description.module, function.object, function.is_program) &&
+               sim::glob_match(description.function, function.name);
     };
     for (const auto& function : names_.functions(pid, wanted)) {
         formats::DofPlace place;
         place.probe.provider = "pid" + std::to_string(pid);
-        place.probe.module = description.module == kProgram ? kProgram : function.object;
+        place.probe.module =
+            *module_meant(description.module, function.object, function.is_program);
         place.probe.function = function.name;
         place.path = function.path;
         place.pid = pid;

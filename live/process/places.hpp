@@ -10,10 +10,10 @@
 //     PROVIDERN:OBJECT:FUNCTION:NAME  a mark of process N (USDT), in FUNCTION: "python123",
 //     "gc-start"
 //     PROVIDER*:/PATH:FUNCTION:NAME   the marks of that file in every process that maps it; the probes
-//                                     are of provider PROVIDER: "python*:/usr/bin/python3::gc-start"
+//                                     are of PROVIDER: "python*:/usr/bin/python3::gc-start"
 //
-// OBJECT is a file's name without its folder, or a.out, the program itself; globs may stand for
-// it and for FUNCTION.
+// OBJECT is a file's name without its folder, without its ".so" and what follows, too, or a.out,
+// the program itself; globs may stand for it and for FUNCTION.
 #pragma once
 
 #include "formats/dof/dof_program.hpp"

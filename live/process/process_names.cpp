@@ -3,8 +3,10 @@
 // ProcessNames: user addresses named from /proc and the programs' own symbols.
 #include "live/process/process_names.hpp"
 
+#include "analyze/symbols/object_files.hpp"
 #include "analyze/symbols/unwind.hpp"
 #include "base/file.hpp"
+#include "engine/sim/bare_host.hpp"
 
 #include <algorithm>
 #include <cinttypes>
@@ -20,17 +22,29 @@ namespace daybreak::live {
 
 namespace {
 
-constexpr const char* kVdso = "[vdso]";
+constexpr const char *kVdso = "[vdso]", *kProgram = "a.out";
 
+/// Of a file that was replaced or deleted since, too: the kernel says so after its path.
 std::string name_of(const std::string& path) {
-    return path.substr(path.rfind('/') + 1);
+    return analyze::name_of({.path = path, .build_id = ""});
 }
 
-base::ScopedFd open_file(const std::string& path) {
-    return base::ScopedFd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+/// As its maps have it.
+std::string program_of(uint64_t pid) {
+    std::error_code ignored;
+    return std::filesystem::read_symlink("/proc/" + std::to_string(pid) + "/exe", ignored).string();
 }
 
 } // namespace
+
+std::optional<std::string> module_meant(const std::string& wanted, const std::string& object,
+                                        bool is_program) {
+    if (sim::glob_match(wanted, object))
+        return object;
+    bool is_meant =
+        wanted == kProgram ? is_program : !wanted.empty() && object.starts_with(wanted + ".so");
+    return is_meant ? std::optional(wanted) : std::nullopt;
+}
 
 /// Two or three pages: its sections come last, and its table of them after all.
 base::ByteView own_vdso() {
@@ -92,7 +106,7 @@ ProcessNames::Object& ProcessNames::open_object(uint64_t pid, const Mapping& map
         if (mapping.path == kVdso)
             object->symbols = analyze::ObjectSymbols::read(own_vdso());
         else
-            object->file = open_file(path_of(pid, mapping));
+            object->file = analyze::open_object(path_of(pid, mapping));
     }
     return *object;
 }
@@ -117,7 +131,7 @@ const analyze::ObjectFrames* ProcessNames::frames_of(uint64_t pid, const Mapping
         return object.frames.get();
     }
     for (const std::string& path : {path_of(pid, mapping), mapping.path}) {
-        base::ScopedFd file = open_file(path);
+        base::ScopedFd file = analyze::open_object(path);
         struct stat status = {};
         if (!file.valid() || ::fstat(file.get(), &status) != 0 || status.st_ino != mapping.inode)
             continue;
@@ -166,9 +180,7 @@ std::optional<analyze::UserPlace> ProcessNames::find_made(uint64_t pid, uint64_t
 std::vector<ProcessNames::Function>
 ProcessNames::functions(uint64_t pid, const std::function<bool(const Function&)>& wanted) {
     std::vector<Function> found;
-    std::error_code ignored;
-    std::string program =
-        std::filesystem::read_symlink("/proc/" + std::to_string(pid) + "/exe", ignored).string();
+    const std::string program = program_of(pid);
     for (const Mapping& mapping : read_maps(pid)) {
         if (!mapping.is_code || !mapping.path.starts_with('/'))
             continue;
@@ -196,6 +208,7 @@ ProcessNames::functions(uint64_t pid, const std::function<bool(const Function&)>
 
 std::vector<ProcessNames::Mark> ProcessNames::marks(uint64_t pid) {
     std::vector<Mark> found;
+    const std::string program = program_of(pid);
     for (const Mapping& mapping : read_maps(pid)) {
         if (!mapping.is_code || !mapping.path.starts_with('/'))
             continue;
@@ -205,7 +218,8 @@ std::vector<ProcessNames::Mark> ProcessNames::marks(uint64_t pid) {
             if (!in_file || *in_file < mapping.file_offset ||
                 *in_file - mapping.file_offset >= mapping.end - mapping.begin)
                 continue;
-            found.push_back({name_of(mapping.path), path_of(pid, mapping), &object, &mark});
+            found.push_back({name_of(mapping.path), path_of(pid, mapping), mapping.path == program,
+                             &object, &mark});
         }
     }
     return found;

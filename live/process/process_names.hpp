@@ -22,6 +22,11 @@ namespace daybreak::live {
 /// another convention.
 bool runs_32_bits(uint64_t pid);
 
+/// Returns what the module of a probe in an object is, if a description's means it: the name of its
+/// file, or what the description says, a.out for the program itself, "libc" for "libc.so.6".
+std::optional<std::string> module_meant(const std::string& wanted, const std::string& object,
+                                        bool is_program);
+
 /// Returns the vDSO that the kernel gave this process, as it gives every one of 64 bits; empty:
 /// none.
 base::ByteView own_vdso();
@@ -60,6 +65,7 @@ public:
     /// A mark of an object that a process has mapped.
     struct Mark {
         std::string object_name, path;
+        bool is_program = false;
         const analyze::ObjectSymbols* object = nullptr; ///< lives as long as this
         const analyze::ObjectMark* mark = nullptr;      ///< of the object
     };

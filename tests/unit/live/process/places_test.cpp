@@ -2,6 +2,7 @@
 #include "live/process/places.hpp"
 
 #include "base/file.hpp"
+#include "tests/support/temp_folder.hpp"
 
 #include <catch2/catch.hpp>
 
@@ -9,6 +10,8 @@
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <filesystem>
+#include <set>
+#include <sys/mman.h>
 #include <unistd.h>
 
 using namespace daybreak::live;
@@ -59,6 +62,37 @@ TEST_CASE("a function's place is where its instructions are in the file that is 
     std::memcpy(mapped, reinterpret_cast<const void*>(&a_function_of_the_test), sizeof(mapped));
     CHECK(std::memcmp(bytes, mapped, sizeof(bytes)) == 0);
     CHECK(a_function_of_the_test(2) == 6);
+}
+
+TEST_CASE("an object is meant by its file's name, without .so, too", "[live]") {
+    auto modules = [](const std::string& wanted) {
+        std::set<std::string> found;
+        for (const DofPlace& place : places_of({own(), wanted, "getppid", "entry", 0}))
+            found.insert(place.probe.module);
+        return found;
+    };
+    using Modules = std::set<std::string>;
+    CHECK(modules("libc.so.6") == Modules{"libc.so.6"});
+    CHECK(modules("libc") == Modules{"libc"});
+    CHECK(modules("libc.so") == Modules{});
+    CHECK(modules("libc*") == Modules{"libc.so.6"});
+    CHECK(modules("lib") == Modules{});
+    CHECK(modules("a.out") == Modules{});
+}
+
+TEST_CASE("a file that was deleted since keeps its name", "[live]") {
+    daybreak::test::TempFolder folder;
+    const auto path = folder.path / "copy";
+    std::filesystem::copy_file("/proc/self/exe", path);
+    const size_t bytes = std::filesystem::file_size(path);
+    daybreak::base::ScopedFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+    void* code = ::mmap(nullptr, bytes, PROT_READ | PROT_EXEC, MAP_PRIVATE, file.get(), 0);
+    REQUIRE(code != MAP_FAILED);
+    std::filesystem::remove(path);
+    auto found = places_of({own(), "copy", "a_function_of_the_test", "entry", 0});
+    ::munmap(code, bytes);
+    REQUIRE(found.size() == 1);
+    CHECK(found[0].probe.module == "copy");
 }
 
 TEST_CASE("a description's last part is entry, return, or an offset", "[live]") {
@@ -126,7 +160,8 @@ TEST_CASE("marks of a file are named by its path, with the provider's name alone
         }
         return text;
     };
-    // The header of the C++ library says which register an exception is in, the compiler chooses it.
+    // The header of the C++ library says which register an exception is in, the compiler chooses
+    // it.
     CHECK(marks("libstdcxx*", "throw").starts_with("libstdcxx:throw 8@%"));
     CHECK(marks("*", "throw") == marks("libstdcxx*", "throw"));
     CHECK(marks("pid*", "throw").empty());

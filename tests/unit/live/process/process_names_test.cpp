@@ -3,10 +3,15 @@
 
 #include "live/process/target.hpp"
 #include "tests/support/stack_snapshot.hpp"
+#include "tests/support/temp_folder.hpp"
 
 #include <catch2/catch.hpp>
 #include <csignal>
+#include <fcntl.h>
+#include <filesystem>
+#include <sys/inotify.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -93,6 +98,37 @@ TEST_CASE("a stack leads to the first function of a process that lives or was re
     ::waitpid(child, nullptr, 0);
     CHECK(of_child(remembering) == unwound.frames);
     CHECK(of_child(late).size() == 1);
+}
+
+TEST_CASE("what took the place of a file is opened only if it is one", "[live][names]") {
+    test::TempFolder folder;
+    const auto path = folder.path / "copy";
+    std::filesystem::copy_file("/proc/self/exe", path);
+    base::ScopedFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+    void* code = ::mmap(nullptr, 1 << 16, PROT_READ | PROT_EXEC, MAP_PRIVATE, file.get(), 0);
+    REQUIRE(code != MAP_FAILED);
+    pid_t child = ::fork();
+    if (child == 0)
+        for (;;)
+            ::pause();
+    REQUIRE(child > 0);
+    ProcessNames names;
+    names.remember(static_cast<uint64_t>(child));
+    ::kill(child, SIGKILL);
+    ::waitpid(child, nullptr, 0);
+    ::munmap(code, 1 << 16);
+    // As a device would do what its driver does when it is opened: a watchdog's begins to run.
+    std::filesystem::remove(path);
+    REQUIRE(::mkfifo(path.c_str(), 0600) == 0);
+    base::ScopedFd watch(::inotify_init1(IN_NONBLOCK | IN_CLOEXEC));
+    REQUIRE(::inotify_add_watch(watch.get(), path.c_str(), IN_OPEN) >= 0);
+    test::StackSnapshot snapshot;
+    snapshot.registers[analyze::FrameState::kSp] = 0x1000;
+    snapshot.registers[analyze::FrameState::kIp] = reinterpret_cast<uint64_t>(code) + 0x1000;
+    CHECK(names.unwind(static_cast<uint64_t>(child), snapshot.thread(), std::nullopt)
+              .why_short.starts_with("no file of that build"));
+    char events[4096];
+    CHECK(::read(watch.get(), events, sizeof(events)) < 0);
 }
 
 TEST_CASE("what is in no file has the name that its runtime wrote", "[live][names]") {

@@ -28,6 +28,21 @@ equal both "$(traced -n 'pid$target::work:entry { self->a = arg0; } pid$target::
 	"1:32 3:34"
 equal stack "$(traced -n 'pid$target:target:work:entry { ustack(2); exit(0); }' -c 'target forks 1' | sed 's/+0x[0-9a-f]*//g')" 'target`work target`forks'
 
+# A library without what follows its name; a program whose file is deleted while it runs.
+dtrace -qn 'pid$target:libc:malloc:entry /!seen++/ { printf("%s", probemod); }' -o short-name -c 'target threads 1 1' >printed 2>said
+equal short-name "$(cat short-name)" libc
+cp /bin/target gone
+mkfifo in-gone
+./gone waits <in-gone >text-gone &
+gone=$!
+exec 5>in-gone
+until_it grep -q gone /proc/$gone/maps
+rm gone
+dtrace -qn "pid$gone:gone:work:entry"' { ustack(1); exit(0); }' -o deleted 2>said &
+until_it eval 'echo line >&5; [ -s deleted ]'
+equal deleted "$(tr -d ' \n' <deleted)" 'gone`work'
+exec 5>&-
+
 # Instructions: each that begins in the function, and none inside of another.
 offsets=$(sed 's/^/pid$target:target:work:/' /share/in/begins | tr '\n' ',')
 equal instructions "$(traced -n "${offsets%,}"' { @[probename] = count(); }' -c 'target forks 1' | tr ' ' '\n' | paste -d ' ' - - | sort | tr '\n' ' ')" \
