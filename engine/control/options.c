@@ -98,9 +98,12 @@ int dbk_options_read(const struct dbk_engine *engine, const struct dbk_program *
 				    DBK_STACKFRAMES_MAX, &o->jstackframes, reason);
 	if (error == 0)
 		error = read_option(program, DBK_OPT_USTACKBYTES, "ustackbytes", 0,
-				    o->segmentsize / 2 < DBK_USTACKBYTES_MAX ? o->segmentsize / 2
-									     : DBK_USTACKBYTES_MAX,
-				    &o->ustackbytes, reason);
+				    DBK_USTACKBYTES_MAX, &o->ustackbytes, reason);
+	if (error == 0 && o->ustackbytes > o->segmentsize / 2)
+		error = dbk_refuse(reason, -EINVAL,
+				   "option ustackbytes is %U, segmentsize must be twice that at "
+				   "least, it is %U",
+				   o->ustackbytes, o->segmentsize);
 	if (error == 0)
 		error = read_option(program, DTRACEOPT_DYNVARSIZE, "dynvarsize", 0, ~0ull,
 				    &o->dynvarsize, reason);

@@ -298,5 +298,7 @@ TEST_CASE("ringtime and what goes with it", "[engine][grow]") {
     CHECK(refusal({{DBK_OPT_RINGTIME, kSecond}, {DBK_OPT_RINGMAX, 1}}) ==
           "option ringmax is 1, it must be 32768 to 68719476736");
     CHECK(refusal({{DBK_OPT_USTACKBYTES, 8193}}) ==
-          "option ustackbytes is 8193, it must be 0 to 8192"); // half a segment
+          "option ustackbytes is 8193, segmentsize must be twice that at least, it is 16384");
+    CHECK(refusal({{DBK_OPT_USTACKBYTES, 32769}, {DBK_OPT_SEGMENTSIZE, 1 << 17}}) ==
+          "option ustackbytes is 32769, it must be 0 to 32768");
 }
