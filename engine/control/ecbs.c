@@ -29,6 +29,32 @@ static bool is_arguments(struct dbk_ecb *ecb)
 	return true;
 }
 
+/* Whether the record is arguments at hand, and what chains of loads lead to from such. */
+static bool is_members(struct dbk_ecb *ecb)
+{
+	const struct dbk_plan *plan = ecb->plan;
+	uint32_t i, argument;
+
+	if (!plan->has_record || plan->variable || plan->step_count > DBK_TIER_WORDS)
+		return false;
+	for (i = 0; i < plan->step_count; i++) {
+		const struct dbk_expr *expr = &plan->steps[i].expr;
+
+		if (plan->steps[i].kind == DBK_STEP_STORE && expr->kind == DBK_EXPR_ARG)
+			argument = expr->operand;
+		else if (plan->steps[i].kind == DBK_STEP_CHAIN &&
+			 expr->chain->base_kind == DBK_EXPR_ARG)
+			argument = (uint32_t)expr->chain->base;
+		else
+			return false;
+		if (!has_argument(ecb->probe, argument))
+			return false;
+		ecb->words[i] = ecb->probe->arg_word[argument];
+	}
+	ecb->word_count = (uint8_t)plan->step_count;
+	return true;
+}
+
 /* @before: clauses of the consumer that run before it on the probe. */
 static enum dbk_tier tier_of(struct dbk_ecb *ecb, uint32_t before)
 {
@@ -49,6 +75,8 @@ static enum dbk_tier tier_of(struct dbk_ecb *ecb, uint32_t before)
 		return DBK_TIER_TEXTS;
 	if (native)
 		return DBK_TIER_NATIVE;
+	if (plan->loads && is_members(ecb))
+		return DBK_TIER_MEMBERS;
 	return plan->aggregation_count != 0 || plan->stores_threads || plan->loads ? DBK_TIER_CELLS
 										   : DBK_TIER_SIMPLE;
 }

@@ -308,6 +308,32 @@ __probe_ctx_inline static bool run_arguments(struct dbk_buffer *buffer, const st
 	return true;
 }
 
+/* The same of tier MEMBERS; false as well: a load faults, which the general way reports. */
+__probe_ctx_inline static bool run_members(struct dbk_buffer *buffer, const struct dbk_ecb *ecb,
+					   const uint64_t *args, uint64_t now, uint32_t flags)
+{
+	const struct dbk_step *step = ecb->plan->steps, *end = step + ecb->word_count;
+	const uint8_t *word = ecb->words;
+	uint32_t used = buffer->used_bytes, after = used + ecb->record_bytes;
+	uint64_t delta = now - buffer->base_ticks, value;
+	uint8_t *record;
+
+	if (unlikely(after > dbk_load_relaxed(&buffer->room_bytes) || (delta >> 32) != 0))
+		return false;
+	record = buffer->segment + used;
+	do {
+		value = args[*word++];
+		if (likely(step->kind == DBK_STEP_CHAIN) &&
+		    unlikely(!dbk_follow(NULL, step->expr.chain, false, &value)))
+			return false;
+		dbk_store_step(step, record, value);
+	} while (++step != end);
+	*(uint64_t *)record = delta << 32 | ecb->epid | flags;
+	buffer->used_bytes = after;
+	dbk_store_release(&((struct dbk_segment_header *)buffer->segment)->committed_bytes, after);
+	return true;
+}
+
 __probe_ctx_inline static void count_record(struct dbk_meta_cpu *counters,
 					    const struct dbk_ecb *ecb)
 {
@@ -315,10 +341,24 @@ __probe_ctx_inline static void count_record(struct dbk_meta_cpu *counters,
 	counters->bytes += ecb->record_bytes;
 }
 
+/* Not inlined: other tiers shall not pay for its registers. */
+__probe_ctx __attribute__((__noinline__)) static bool
+run_members_of_several(struct dbk_cpu *cpu, struct dbk_buffer *buffer, const struct dbk_ecb *ecb,
+		       const uint64_t *args)
+{
+	if (unlikely(!run_members(buffer, ecb, args, dbk_host_ticks(), cpu->same_firing)))
+		return false;
+	count_record(buffer->counters, ecb);
+	cpu->same_firing = DBK_RECORD_F_SAME_FIRING;
+	return true;
+}
+
 __probe_ctx __attribute__((__noinline__)) static bool
 run_simple(struct dbk_cpu *cpu, struct dbk_buffer *buffer, const struct dbk_ecb *ecb,
 	   const uint64_t *args, void *frame)
 {
+	if (ecb->tier == DBK_TIER_MEMBERS)
+		return run_members_of_several(cpu, buffer, ecb, args);
 	if (ecb->tier == DBK_TIER_CELLS)
 		return dbk_run_cells(cpu, buffer, ecb, args, frame, false);
 	if (ecb->tier == DBK_TIER_TEXTS)
@@ -461,7 +501,7 @@ __probe_ctx_inline static bool run_alone(const struct dbk_ecb *ecb, const uint64
 		return false;
 	cpu->nesting = 1;
 	compiler_barrier();
-	if (tier != DBK_TIER_ARGUMENTS)
+	if (tier > DBK_TIER_MEMBERS)
 		cpu->serial++;
 	if (unlikely(!(dbk_load_relaxed(&buffer->gate) & DBK_GATE_ORDINARY)))
 		done = false;
@@ -469,13 +509,15 @@ __probe_ctx_inline static bool run_alone(const struct dbk_ecb *ecb, const uint64
 		done = run_general(cpu, buffer, ecb, args, frame);
 	else if (tier == DBK_TIER_ARGUMENTS)
 		done = run_arguments(buffer, ecb, args, dbk_host_quick_ticks(), 0);
+	else if (tier == DBK_TIER_MEMBERS)
+		done = run_members(buffer, ecb, args, dbk_host_quick_ticks(), 0);
 	else if (tier == DBK_TIER_SIMPLE)
 		done = dbk_run_simple(cpu, buffer, ecb, args, frame, dbk_host_quick_ticks(), true);
 	else if (tier == DBK_TIER_CELLS)
 		done = dbk_run_cells(cpu, buffer, ecb, args, frame, true);
 	else
 		done = dbk_run_texts(cpu, buffer, ecb, args, frame, true);
-	if (tier == DBK_TIER_ARGUMENTS && done) {
+	if (tier <= DBK_TIER_MEMBERS && done) {
 		dbk_count(&buffer->counters->firings, 1);
 		count_record(buffer->counters, ecb);
 	}
@@ -504,6 +546,13 @@ fire_arguments(struct dbk_probe *probe, const uint64_t *args, void *frame,
 	       const struct dbk_ecb *ecb)
 {
 	fire_alone(probe, args, frame, ecb, DBK_TIER_ARGUMENTS);
+}
+
+__probe_ctx __attribute__((__noinline__)) static void
+fire_members(struct dbk_probe *probe, const uint64_t *args, void *frame,
+	     const struct dbk_ecb *ecb)
+{
+	fire_alone(probe, args, frame, ecb, DBK_TIER_MEMBERS);
 }
 
 __probe_ctx __attribute__((__noinline__)) static void
@@ -542,6 +591,8 @@ __probe_ctx_inline static void fire_tier(struct dbk_probe *probe, const uint64_t
 		fire_simple(probe, args, frame, ecb);
 	else if (tier == DBK_TIER_ARGUMENTS && dbk_host_ticks_are_quick())
 		fire_arguments(probe, args, frame, ecb);
+	else if (tier == DBK_TIER_MEMBERS && dbk_host_ticks_are_quick())
+		fire_members(probe, args, frame, ecb);
 	else if (tier == DBK_TIER_CELLS)
 		fire_cells(probe, args, frame, ecb);
 	else if (tier == DBK_TIER_NATIVE)

@@ -75,6 +75,46 @@ static __probe_ctx_inline uint64_t dbk_simple_value(struct dbk_cpu *cpu,
 	return expr->constant;
 }
 
+/* ---- chains of loads ---------------------------------------------------------------------- */
+
+static __probe_ctx_inline uint64_t dbk_chain_end(const struct dbk_chain *chain, uint64_t value)
+{
+	if (chain->op == DBK_IOP_NOP)
+		return value;
+	if (chain->op != DBK_IOP_CALL)
+		return dbk_binary(chain->op, value, chain->constant);
+	if (chain->constant == 2)
+		return __builtin_bswap16((uint16_t)value);
+	return chain->constant == 4 ? __builtin_bswap32((uint32_t)value) : __builtin_bswap64(value);
+}
+
+/** dbk_follow() - from the base's value to the chain's; false: a load faults.  @entered: a constant, the
+ * ECB was entered, so that the fault can be noted as the interpreter would; else nothing is said of it */
+static __probe_ctx_inline bool dbk_follow(struct dbk_cpu *cpu, const struct dbk_chain *chain,
+					  bool entered, uint64_t *value)
+{
+	const struct dbk_link *link = chain->links, *end = link + chain->link_count;
+
+	do {
+		uint64_t address = *value + link->offset, loaded = 0;
+		uint32_t bytes = DBK_LOAD_BYTES(link->load);
+
+		if (unlikely(!(entered ? dbk_load(cpu, &loaded, address, bytes)
+				       : dbk_host_peek(&loaded, address, bytes)))) {
+			if (entered)
+				cpu->fault_pc = link->pc;
+			return false;
+		}
+		*value = dbk_extend(loaded, link->load);
+		if (unlikely(*value == 0) && link == &chain->links[chain->null_at]) {
+			*value = chain->null_value;
+			return true;
+		}
+	} while (++link != end);
+	*value = dbk_chain_end(chain, *value);
+	return true;
+}
+
 /* ---- execname ----------------------------------------------------------------------------- */
 
 /* Both words of the process's name: each is read once, for another thread may be changing it. */

@@ -76,9 +76,9 @@ struct dbk_ecb {
 	uint8_t predicate_kind;	    /* [A] its kind, or DBK_ECB_AFTER_OTHERS */
 	uint8_t predicate_word;	    /* [C] EQUAL_ARG: index into the firing's args */
 	uint8_t tier;		    /* [C] enum dbk_tier */
-	uint8_t word_count;	    /* [C] ARGUMENTS: how many */
+	uint8_t word_count;	    /* [C] ARGUMENTS, MEMBERS: how many */
 	uint64_t predicate_constant;   /* [C] EQUAL_ARG, EQUAL_PID */
-	uint8_t words[DBK_TIER_WORDS]; /* [C] ARGUMENTS: indices into the firing's args */
+	uint8_t words[DBK_TIER_WORDS]; /* [C] ARGUMENTS, MEMBERS: indices into the firing's args */
 	const struct dbk_plan *plan;   /* [C] */
 	struct dbk_consumer *consumer; /* [C] */
 	/* ---- */

@@ -326,6 +326,8 @@ struct dbk_aggregation {
  */
 enum dbk_tier {
 	DBK_TIER_ARGUMENTS, /* a record of nothing but arguments at hand, 8 bytes each; of ECBs alone */
+	DBK_TIER_MEMBERS,   /* a record of arguments at hand, and of chains of loads from such; of ECBs
+			     * alone */
 	DBK_TIER_SIMPLE,    /* a record of integers that are simple, and of execname */
 	DBK_TIER_CELLS,	    /* the same, maybe without a record, with chains of loads or stores into
 			     * thread-locals, and with keys and cells of aggregate=engine; of ECBs

@@ -91,7 +91,7 @@ static bool memory_check(const struct dbk_bank_place *place, bool reads_only,
 		return true;
 	if (region_intersects(address, place->bytes, IORESOURCE_SYSTEM_RAM, IORES_DESC_NONE) !=
 		    REGION_DISJOINT ||
-	    dbk_memory_is_kernels(address, end))
+	    dbk_range_is_kernels(address, end))
 		return refuse(reason,
 			      "0x%llx to 0x%llx is memory that the kernel uses: reserve it with "
 			      "memmap=%lluK$0x%llx",

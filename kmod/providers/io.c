@@ -102,8 +102,9 @@ static __probe_ctx_inline struct address_space *mapping_of(const struct bio *bio
 	return folio->mapping;
 }
 
-static __probe_ctx void fire(struct dbk_site *site, struct dbk_site_probe *probe,
-			     const struct bio *bio, struct dbk_io *io)
+/* @io has what is not the bio's by itself. */
+static __probe_ctx_inline void fire(struct dbk_site *site, struct dbk_site_probe *probe,
+				    const struct bio *bio, struct dbk_io *io)
 {
 	u64 args[] = { (unsigned long)bio, (unsigned long)io };
 
@@ -111,6 +112,7 @@ static __probe_ctx void fire(struct dbk_site *site, struct dbk_site_probe *probe
 	io->disk_name = (unsigned long)bio->bi_bdev->bd_disk->disk_name;
 	io->device = bio->bi_bdev->bd_dev;
 	io->operation = bio->bi_opf;
+	io->reserved = 0;
 	io->mapping = (unsigned long)mapping_of(bio);
 	dbk_site_fire(site, probe, args);
 }
@@ -174,9 +176,13 @@ static __probe_ctx void done(struct dbk_site *site, struct bio *bio, u32 bytes, 
 
 static __probe_ctx void on_queue(void *site, struct bio *bio)
 {
-	struct dbk_io io = { .sector = bio->bi_iter.bi_sector, .bytes = bio->bi_iter.bi_size };
 	struct note *stale = note_of(bio);
+	struct dbk_io io; /* member by member: a structure of zeros first costs as much as them all */
 
+	io.sector = bio->bi_iter.bi_sector;
+	io.bytes = bio->bi_iter.bi_size;
+	io.left_bytes = 0;
+	io.error = 0;
 	/* An earlier bio at that address, whose end was not seen. */
 	if (unlikely(stale))
 		note_free(stale);

@@ -137,21 +137,26 @@ struct One {
     One& operator=(const One&) = delete;
 };
 
+/// What a clause has beside the chain: execname, an argument of 4 bytes, or both in a key.
+enum class Beside { name, argument, key };
+
 /// Probes alone, pair and general have the chain in another tier each, twin has it interpreted.
 struct Ways {
     Engine engine{1};
     std::vector<dbk_probe*> probes;
     dbk_consumer* consumer = nullptr;
 
-    Ways(const Difo& chain, const Difo& asked, uint32_t lacks, bool counts) {
+    Ways(const Difo& chain, const Difo& asked, uint32_t lacks, Beside beside) {
+        const bool counts = beside == Beside::key;
         Dof dof;
         dof.option(DTRACEOPT_BUFSIZE, 1 << 16);
         dof.option(DBK_OPT_AGGREGATE, counts ? DBK_AGGREGATE_ENGINE : DBK_AGGREGATE_RECORD);
         const Difo name{{ldgs(DIF_VAR_EXECNAME, 1), ret(1)}, string_type()};
+        const Difo argument{{ldgs(DIF_VAR_ARG0 + 1, 1), ret(1)}, int_type(4)};
         const Difo store{{ldgs(DIF_VAR_ARG0 + 2, 1), var_op(DIF_OP_STTS, kVar, 1), ret(1)}, no_type(), {}, "", chain.vars};
         uint32_t id = 0;
         auto clause = [&](const char* way, const Difo& d, uint32_t predicate = DOF_SECIDX_NONE) {
-            std::vector<Action> actions = {dof.trace(name), dof.trace(d)};
+            std::vector<Action> actions = {dof.trace(beside == Beside::name ? name : argument), dof.trace(d)};
             if (counts)
                 actions = dof.aggregate(++id, DTRACEAGG_COUNT, {d, name}, d);
             dof.ecb(std::string("test::") + way + ":go", actions, predicate);
@@ -253,6 +258,7 @@ TEST_CASE("chains of loads are what the interpreter says", "[engine][chain][prop
     Random random;
     host = HostState{};
     const uint32_t lacks = GENERATE(0u, uint32_t{DBK_LACKS_KERNEL});
+    const Beside beside = GENERATE(Beside::name, Beside::argument);
     size_t faults = 0, values = 0, held = 0;
     for (int round = 0; round < 150; round++) {
         const Difo chain = random.chain(1 + random.below(3), random.below(4));
@@ -260,8 +266,11 @@ TEST_CASE("chains of loads are what the interpreter says", "[engine][chain][prop
         CHECK(One(chain).difo->expr.kind == DBK_EXPR_CHAIN);
         CHECK(One(interpreted(chain)).difo->expr.kind == DBK_EXPR_DIF);
         CHECK(One(asked).difo->predicate.left.kind == DBK_EXPR_CHAIN);
-        Ways ways(chain, asked, lacks, false);
-        CHECK(ways.probes[1]->ecbs->tier == (lacks != 0 ? DBK_TIER_GENERAL : DBK_TIER_CELLS));
+        Ways ways(chain, asked, lacks, beside);
+        const bool is_member = beside == Beside::argument && One(chain).difo->chain.base_kind == DBK_EXPR_ARG;
+        CHECK(ways.probes[1]->ecbs->tier == (lacks != 0  ? DBK_TIER_GENERAL
+                                             : is_member ? DBK_TIER_MEMBERS
+                                                         : DBK_TIER_CELLS));
         CHECK(ways.probes[3]->ecbs->tier == DBK_TIER_GENERAL);
         for (int i = 0; i < 5; i++) {
             random.memory();
@@ -293,7 +302,7 @@ TEST_CASE("chains of loads are the interpreter's in keys of the engine's aggrega
     host = HostState{};
     for (int round = 0; round < 60; round++) {
         const Difo chain = random.chain(1 + random.below(3));
-        Ways ways(chain, is(chain, 0), 0, true);
+        Ways ways(chain, is(chain, 0), 0, Beside::key);
         CHECK(ways.probes[1]->ecbs->tier == DBK_TIER_CELLS);
         for (int i = 0; i < 5; i++) {
             random.memory();
@@ -329,6 +338,6 @@ TEST_CASE("a clause that loads and stores, and all but the first that load, are 
     CHECK(dbk_consumer_counters(consumer, 0)->errors == 1);
     uint32_t quick = 0;
     for (const dbk_ecb* ecb = many.ecbs; ecb != nullptr; ecb = ecb->next)
-        quick += ecb->tier == DBK_TIER_CELLS;
+        quick += ecb->tier == DBK_TIER_MEMBERS;
     CHECK(quick == DBK_CHAIN_ECBS_MAX);
 }

@@ -8,8 +8,8 @@
 #include <linux/types.h>
 #include <asm/e820/api.h>
 
-/** dbk_memory_is_kernels() - whether the kernel has some of it as its memory */
-static inline bool dbk_memory_is_kernels(u64 start, u64 end)
+/** dbk_range_is_kernels() - whether the kernel has some of it as its memory */
+static inline bool dbk_range_is_kernels(u64 start, u64 end)
 {
 	return e820__mapped_any(start, end, E820_TYPE_RAM);
 }
