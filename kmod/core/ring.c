@@ -193,15 +193,15 @@ static int ring_enable(struct dbk_ring *ring, struct dbk_reason *reason)
  * What is embedded is there for the boot after a crash, so its buffers are halved until they fit
  * into the bank (bufresize=manual: they do not).  When that is not enough they lie outside.
  */
-static int consumer_create(struct dbk_program *program, struct dbk_consumer_config *config,
+static int consumer_create(struct dbk_program *program, const struct dbk_consumer_config *config,
 			   struct dbk_reason *reason, struct dbk_ring *ring)
 {
+	struct dbk_consumer_config inside = *config;
 	int err = -ENOMEM;
 
+	inside.pages_from = DBK_PAGES_BANK;
 	if (config->anonymous && dbk_bank_is_used()) {
-		config->pages_from = DBK_PAGES_BANK;
-		err = dbk_consumer_create(dbk.engine, program, config, reason, &ring->consumer);
-		config->pages_from = DBK_PAGES_ANYWHERE;
+		err = dbk_consumer_create(dbk.engine, program, &inside, reason, &ring->consumer);
 		if (err == -ENOMEM)
 			pr_warn("ring %s does not fit into the bank, it lies in ordinary memory\n",
 				config->name);
