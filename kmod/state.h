@@ -66,7 +66,6 @@
 
 struct file;
 
-/* One enabling at work. */
 struct pid_probe;
 
 /* Of one ring. */
@@ -75,6 +74,7 @@ struct dbk_places {
 	u32 count;
 };
 
+/* One enabling at work. */
 struct dbk_ring {
 	struct list_head link;	       /* [L] in dbk.rings, by id */
 	struct dbk_consumer *consumer; /* [C] */
