@@ -69,19 +69,23 @@ enum dbk_pages_from {
 	DBK_PAGES_BANK,	    /* that alone: what is outside would be a hole in what a reset leaves */
 };
 
+#define DBK_CPU_NONE 0xffffffffu /* of no CPU in particular */
+
 #define DBK_PAGES_BYTES_MAX (4u << 20) /* the page allocator's largest block: order 10 */
 
 /**
  * dbk_host_pages_alloc() - zeroed pages for segments, metadata, aggregations
  * @bytes:     multiple of 4096, at most DBK_PAGES_BYTES_MAX
  * @from:      where they come from; a host without a bank need not look at it
+ * @cpu:       who writes them, or DBK_CPU_NONE: they should lie on its memory node, if that has such pages
  * @pages_ret: filled on success
  *
  * On failure the engine asks again for less, where less will do; the host should
  * not try hard for large blocks.
  * Return: whether there were such pages.
  */
-bool dbk_host_pages_alloc(uint32_t bytes, enum dbk_pages_from from, struct dbk_pages *pages_ret);
+bool dbk_host_pages_alloc(uint32_t bytes, enum dbk_pages_from from, uint32_t cpu,
+			  struct dbk_pages *pages_ret);
 
 /** dbk_host_pages_max() - bytes that all buffers of one consumer may take of @from: a share of the
  * machine's memory, or of the bank.  Asked before anything is allocated, so that a size without sense uses up nothing */

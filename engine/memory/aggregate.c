@@ -236,7 +236,7 @@ int dbk_aggbuf_init(struct dbk_consumer *consumer, struct dbk_buffer *buffer,
 		struct dbk_aggbuf *aggbuf = &buffer->aggbufs[i];
 
 		if (aggbuf->pages.address == NULL &&
-		    !dbk_host_pages_alloc(bytes, from, &aggbuf->pages)) {
+		    !dbk_host_pages_alloc(bytes, from, buffer->cpu, &aggbuf->pages)) {
 			aggbuf->pages.address = NULL;
 			return -ENOMEM;
 		}

@@ -176,7 +176,7 @@ void dbk_aggregate(struct dbk_cpu *cpu, const struct dbk_aggregation *aggregatio
 
 /* ---- metadata ------------------------------------------------------------------------------ */
 
-/** dbk_region_add() - [H] pages of @bytes that the consumer owns and lists; NULL: no memory */
+/** dbk_region_add() - [H] pages of @bytes that the consumer owns and lists, of @cpu or of DBK_CPU_NONE; NULL: no memory */
 struct dbk_pages *dbk_region_add(struct dbk_consumer *consumer, uint32_t kind, uint32_t cpu,
 				 uint32_t bytes, enum dbk_pages_from from);
 

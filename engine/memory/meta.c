@@ -109,13 +109,13 @@ struct dbk_pages *dbk_region_add(struct dbk_consumer *consumer, uint32_t kind, u
 	pages = dbk_host_alloc(sizeof(*pages));
 	if (pages == NULL)
 		return NULL;
-	if (!dbk_host_pages_alloc(bytes, from, pages)) {
+	if (!dbk_host_pages_alloc(bytes, from, cpu, pages)) {
 		dbk_host_free(pages);
 		return NULL;
 	}
 	pages->bytes = bytes;
 	region->kind = kind;
-	region->cpu = cpu;
+	region->cpu = cpu == DBK_CPU_NONE ? 0 : cpu;
 	region->pages = pages;
 	dbk_store_release(&consumer->region_count, consumer->region_count + 1);
 	return pages;
@@ -161,7 +161,8 @@ static struct dbk_pages *add_block(struct dbk_consumer *consumer, enum dbk_meta_
 
 	if (bytes > DBK_META_BLOCK_BYTES_MAX)
 		return NULL;
-	pages = dbk_region_add(consumer, 2 /* ioctl.h: DBK_REGION_META */, 0, bytes, from);
+	pages = dbk_region_add(consumer, 2 /* ioctl.h: DBK_REGION_META */, DBK_CPU_NONE, bytes,
+			       from);
 	if (pages != NULL)
 		dbk_meta_block_init(pages, kind, consumer->engine->boot_id, consumer->ring_id);
 	return pages;

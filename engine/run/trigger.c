@@ -15,7 +15,8 @@ bool dbk_triggers_create(struct dbk_engine *engine)
 	struct dbk_meta_triggers head = {0, 0, 0};
 	struct dbk_meta_header *header;
 
-	if (!dbk_host_pages_alloc(DBK_TRIGGERS_BLOCK_BYTES, DBK_PAGES_ANYWHERE, &engine->triggers))
+	if (!dbk_host_pages_alloc(DBK_TRIGGERS_BLOCK_BYTES, DBK_PAGES_ANYWHERE, DBK_CPU_NONE,
+				  &engine->triggers))
 		return false;
 	engine->triggers.bytes = DBK_TRIGGERS_BLOCK_BYTES;
 	head.slots = (DBK_TRIGGERS_BLOCK_BYTES - DBK_META_DATA_OFFSET - (uint32_t)sizeof(head)) /

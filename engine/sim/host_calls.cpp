@@ -138,7 +138,7 @@ void* dbk_host_alloc(size_t bytes) {
 void dbk_host_free(void* memory) {
     HostCalls::free(memory);
 }
-bool dbk_host_pages_alloc(uint32_t bytes, enum dbk_pages_from, struct dbk_pages* pages_ret) {
+bool dbk_host_pages_alloc(uint32_t bytes, enum dbk_pages_from, uint32_t, struct dbk_pages* pages_ret) {
     return HostCalls::pages_alloc(bytes, pages_ret);
 }
 uint64_t dbk_host_alloc_max(void) {

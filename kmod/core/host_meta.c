@@ -54,7 +54,7 @@ int dbk_host_meta_create(void)
 	strscpy(host.version, init_utsname()->version, sizeof(host.version));
 	strscpy(host.machine, init_utsname()->machine, sizeof(host.machine));
 	strscpy(host.module_version, THIS_MODULE->version ?: "", sizeof(host.module_version));
-	if (!dbk_host_pages_alloc(PAGE_SIZE, DBK_PAGES_ANYWHERE, &dbk.blocks[DBK_BLOCK_HOST]))
+	if (!dbk_host_pages_alloc(PAGE_SIZE, DBK_PAGES_ANYWHERE, DBK_CPU_NONE, &dbk.blocks[DBK_BLOCK_HOST]))
 		return -ENOMEM;
 	dbk_meta_block_init(&dbk.blocks[DBK_BLOCK_HOST], DBK_META_HOST, dbk.boot_id, 0);
 	dbk_meta_block_append(&dbk.blocks[DBK_BLOCK_HOST], &host, sizeof(host));

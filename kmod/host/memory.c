@@ -10,6 +10,7 @@
 #include <linux/io.h>
 #include <linux/mm.h>
 #include <linux/slab.h>
+#include <linux/topology.h>
 #include <linux/uaccess.h>
 
 #include "engine/api/host.h"
@@ -34,8 +35,10 @@ void dbk_host_free(void *memory)
 }
 
 /* __GFP_COMP: a mapping takes a reference of its own, which outlives the ring (control/mmap.c). */
-bool dbk_host_pages_alloc(uint32_t bytes, enum dbk_pages_from from, struct dbk_pages *pages_ret)
+bool dbk_host_pages_alloc(uint32_t bytes, enum dbk_pages_from from, uint32_t cpu,
+			  struct dbk_pages *pages_ret)
 {
+	int node = cpu == DBK_CPU_NONE ? NUMA_NO_NODE : cpu_to_mem(cpu);
 	struct page *page;
 
 	if (bytes == 0 || bytes > DBK_PAGES_BYTES_MAX || bytes % PAGE_SIZE != 0)
@@ -44,8 +47,9 @@ bool dbk_host_pages_alloc(uint32_t bytes, enum dbk_pages_from from, struct dbk_p
 		return true;
 	if (from == DBK_PAGES_BANK)
 		return false;
-	page = alloc_pages(GFP_KERNEL | __GFP_ZERO | __GFP_COMP | __GFP_NOWARN | __GFP_NORETRY,
-			   get_order(bytes));
+	/* Another node's, if that one has none: it may not be there at all. */
+	page = alloc_pages_node(node, GFP_KERNEL | __GFP_ZERO | __GFP_COMP | __GFP_NOWARN | __GFP_NORETRY,
+				get_order(bytes));
 	if (!page)
 		return false;
 	*pages_ret = (struct dbk_pages){

@@ -378,7 +378,7 @@ bool dbk_maps_log_create(void)
 	if (!old_block)
 		return false;
 	while (count < wanted &&
-	       dbk_host_pages_alloc(BLOCK_BYTES, DBK_PAGES_ANYWHERE, &dbk.blocks[DBK_BLOCK_MAPS + count]))
+	       dbk_host_pages_alloc(BLOCK_BYTES, DBK_PAGES_ANYWHERE, DBK_CPU_NONE, &dbk.blocks[DBK_BLOCK_MAPS + count]))
 		count++;
 	mutex_lock(&dbk.look_mutex);
 	dbk.block_count = DBK_BLOCK_MAPS + count;

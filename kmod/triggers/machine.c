@@ -171,7 +171,7 @@ static void *block_create(u32 index, enum dbk_meta_kind kind, u32 bytes)
 	struct dbk_pages *pages = &dbk.blocks[index];
 	struct dbk_meta_header *header;
 
-	if (!dbk_host_pages_alloc(bytes, DBK_PAGES_ANYWHERE, pages))
+	if (!dbk_host_pages_alloc(bytes, DBK_PAGES_ANYWHERE, DBK_CPU_NONE, pages))
 		return NULL;
 	dbk_meta_block_init(pages, kind, dbk.boot_id, 0);
 	header = pages->address;

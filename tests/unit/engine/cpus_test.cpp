@@ -4,6 +4,8 @@
 // short or in pieces.
 #include "tests/unit/engine/test_host.hpp"
 
+#include "engine/types/internal.h"
+
 #include <catch2/catch.hpp>
 
 using namespace daybreak::engine_test;
@@ -90,6 +92,33 @@ TEST_CASE("memory comes from where its caller says", "[engine][cpus]") {
     for (int i = 0; i < 11; i++)
         burst(DBK_PAGES_ANYWHERE);
     CHECK(grew(false, true));
+}
+
+TEST_CASE("what a CPU writes is asked for on its memory node", "[engine][cpus]") {
+    Engine engine(3, DBK_CLOCK_MONO_NS, 2);
+    Dof dof;
+    dof.option(DBK_OPT_RINGTIME, 1'000'000'000);
+    auto& go = engine.probe("test", "m", "f", "go");
+    auto* consumer = engine.start(whole_program(dof));
+    REQUIRE(dbk_engine_cpu_up(engine.get(), 2));
+    for (int i = 0; i < 100'000; i++)
+        engine.fire(go, {1}, 2);
+    host.mono_ns += 1000;
+    const uint64_t before = region_bytes(consumer);
+    dbk_consumer_tend(consumer, DBK_PAGES_ANYWHERE);
+    CHECK(region_bytes(consumer) > before);
+    std::map<uint32_t, int> counts; // of segments, by CPU
+    dbk_region region;
+    for (uint32_t i = 0; dbk_consumer_region(consumer, i, &region); i++) {
+        const bool segments = region.kind == 1; // ioctl.h: DBK_REGION_SEGMENTS
+        counts[region.cpu] += segments;
+        CHECK(host.pages_of.at(static_cast<const uint8_t*>(region.pages->address)) ==
+              (segments ? region.cpu : DBK_CPU_NONE));
+    }
+    CHECK((counts[0] > 0 && counts[1] > 0 && counts[2] > counts[1]));
+    for (uint32_t cpu = 0; cpu < 3; cpu++)
+        for (const auto& aggbuf : consumer->buffers[cpu].aggbufs)
+            CHECK(host.pages_of.at(static_cast<const uint8_t*>(aggbuf.pages.address)) == cpu);
 }
 
 TEST_CASE("a ring that is to lie in a bank without room is not made", "[engine][cpus]") {

@@ -94,7 +94,7 @@ void dbk_host_free(void* memory) {
 uint64_t dbk_host_alloc_max(void) {
     return host.alloc_max;
 }
-bool dbk_host_pages_alloc(uint32_t bytes, dbk_pages_from from, dbk_pages* pages) {
+bool dbk_host_pages_alloc(uint32_t bytes, dbk_pages_from from, uint32_t cpu, dbk_pages* pages) {
     if (bytes > host.pages_largest || (from == DBK_PAGES_BANK && bytes > host.bank_bytes - host.bank_allocated))
         return false;
     if (host.allocations_left == 0)
@@ -105,6 +105,7 @@ bool dbk_host_pages_alloc(uint32_t bytes, dbk_pages_from from, dbk_pages* pages)
     pages->phys_addr = 0x40000000 + host.pages_allocated;
     pages->bytes = bytes;
     host.pages_allocated += bytes;
+    host.pages_of[static_cast<const uint8_t*>(pages->address)] = cpu;
     host.bank_allocated += from == DBK_PAGES_BANK ? bytes : 0;
     return true;
 }

@@ -37,6 +37,7 @@ struct HostState {
     uint64_t random = 42;
     int64_t allocations_left = -1; ///< fails after so many; -1: never
     uint64_t pages_allocated = 0, pages_max = 256u << 20;
+    std::map<const uint8_t*, uint32_t> pages_of; ///< whose pages were asked for
     uint64_t bank_allocated = 0, bank_bytes = 0; ///< of pages from the bank alone, and how many it has
     std::map<const uint8_t*, size_t> memory; ///< what the engine has, with its bytes
     uint64_t symbols_asked = 0; ///< calls of dbk_host_symbol()

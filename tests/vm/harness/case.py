@@ -58,6 +58,7 @@ class Case:
     memory_mib: int = 512
     cpus: int = 2
     cpus_possible: int = 0  # that the firmware says may be plugged in; 0: no more than there are
+    second_node: str = ""  # CPUs of a second memory node, which has half of the memory
     parallel: bool = True  # false: the CPUs take turns, for cases that patch code all the time
     icount: bool = False  # an instruction is a nanosecond, of all CPUs together
     timeout_s: float = 120.0
@@ -253,7 +254,7 @@ class Boot:
                             case.memory_mib * self._kernel.slowness, case.cpus, case.parallel, case.icount, self.folder,
                             self._limit_s(),
                             [re.compile(pattern) for pattern in case.expected], reboot=case.reboot,
-                            disks=disks, cpus_possible=case.cpus_possible, efi_variables=efi_variables)
+                            disks=disks, cpus_possible=case.cpus_possible, second_node=case.second_node, efi_variables=efi_variables)
 
     def _shim_disk(self, kernel: Path, initrd: Path) -> qemu.Disk:
         self._make_by("with-initrd", {"INITRD": initrd, "PACKAGES": packages.unpacked(secure_boot.PACKAGES)})

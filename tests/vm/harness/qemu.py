@@ -71,6 +71,7 @@ class Machine:
     reboot: bool = False  # a reset boots again; otherwise it ends the machine
     disks: list[Disk] = field(default_factory=list)
     cpus_possible: int = 0  # 0: those there are
+    second_node: str = ""  # the numbers of its CPUs, "1" or "2-3"; it has half of the memory.  Empty: there is none
     efi_variables: Path | None = None  # the firmware is UEFI, and keeps its variables there; otherwise a BIOS
 
 
@@ -99,6 +100,21 @@ class Outcome:
         return None
 
 
+def memory_nodes(machine: Machine) -> list[str]:
+    """The arguments for a machine whose memory is of two nodes; every CPU that there may be is of one of them."""
+    if not machine.second_node:
+        return []
+    first, *rest = [int(number) for number in machine.second_node.split("-")]
+    last, end = (rest or [first])[0], max(machine.cpus, machine.cpus_possible) - 1
+    of_nodes = [[span for span in ((0, first - 1), (last + 1, end)) if span[0] <= span[1]], [(first, last)]]
+    arguments = []
+    for node, spans in enumerate(of_nodes):
+        cpus = "".join(f",cpus={low}-{high}" for low, high in spans)
+        arguments += ["-object", f"memory-backend-ram,id=memory{node},size={machine.memory_mib // 2}M",
+                      "-numa", f"node,nodeid={node},memdev=memory{node}{cpus}"]
+    return arguments
+
+
 def command_line(machine: Machine) -> list[str]:
     """QEMU's arguments.  With icount one instruction takes one nanosecond of guest time, and two
     runs of the same input are the same to the instruction."""
@@ -108,8 +124,10 @@ def command_line(machine: Machine) -> list[str]:
         arguments = ["nokaslr", "tsc=reliable", "audit=0", "quiet"]
     else:
         threads = "multi" if machine.parallel else "single"
-        processor = ["-accel", f"tcg,thread={threads}", "-smp",
-                     f"{machine.cpus},maxcpus={max(machine.cpus, machine.cpus_possible)}"]
+        possible = max(machine.cpus, machine.cpus_possible)
+        # CPUs of one socket are of one memory node.
+        sockets = f",sockets={possible}" if machine.second_node else ""
+        processor = ["-accel", f"tcg,thread={threads}", "-smp", f"{machine.cpus},maxcpus={possible}{sockets}"]
         # The guest's clock is the host's: a busy host makes a CPU of the guest look stuck for a while, and its
         # timer broken, which is a panic at once.  A guest that hangs is asked by SysRq what it does.
         arguments = ["loglevel=5", "watchdog_thresh=60", "rcupdate.rcu_cpu_stall_timeout=120", "no_timer_check",
@@ -118,6 +136,7 @@ def command_line(machine: Machine) -> list[str]:
                "-cpu", "max,la57=off", "-m", str(machine.memory_mib), "-nodefaults", "-no-user-config",
                "-display", "none", "-chardev", "stdio,id=console,signal=off,mux=on",
                "-serial", "chardev:console"]
+    command += memory_nodes(machine)
     if machine.efi_variables:
         command += ["-machine", "q35,smm=on", "-global", "driver=cfi.pflash01,property=secure,value=on",
                     "-drive", f"if=pflash,unit=0,format=raw,readonly=on,file={OVMF}/OVMF_CODE_4M.secboot.fd",

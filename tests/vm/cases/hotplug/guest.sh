@@ -17,6 +17,18 @@ memory /share/in/cells.dof >cells.out
 cat cells.out
 less_than cells "$(sed -n 's/^TAKEN //p' cells.out)" 6000000
 
+# What a CPU writes lies on its own memory node, also where another one makes the ring.
+free_kib() {
+	sed -n "s/^Node $1 MemFree: *\([0-9]*\) kB/\1/p" "/sys/devices/system/node/node$1/meminfo"
+}
+free_0=$(free_kib 0)
+free_1=$(free_kib 1)
+begins READY said daybreak dtrace -qb 64m -n 'BEGIN { printf("READY\n"); } syscall::umask:entry { trace(arg0); }'
+at_least on-the-node-of-cpu-0 $((free_0 - $(free_kib 0))) 64000
+at_least on-the-node-of-cpu-1 $((free_1 - $(free_kib 1))) 64000
+kill -INT $begun
+ended $begun
+
 # on CPU MASK: umask(MASK) is called on that CPU
 on() {
 	taskset -c "$1" sh -c "umask $2"
