@@ -63,25 +63,42 @@ __probe_ctx static struct dbk_specbuf *specbuf_of(const struct dbk_buffer *buffe
 	return &buffer->specbufs[id - 1];
 }
 
+/* Begins where this CPU expects a free one: after the last that it took, or where it freed one before that.
+ * Each CPU's first is in a part of its own, so that with many of them none walks over those of the others. */
 __probe_ctx uint64_t dbk_speculation(struct dbk_cpu *cpu)
 {
 	struct dbk_consumer *consumer = cpu->consumer;
-	uint32_t i, cause = DBK_DROP_SPECUNAVAIL;
+	struct dbk_buffer *buffer = cpu->buffer;
+	uint32_t count = consumer->speculation_count, i = buffer->speculation_next, left;
+	uint32_t cause = DBK_DROP_SPECUNAVAIL;
 
-	for (i = 0; i < consumer->speculation_count; i++) {
-		uint32_t state = dbk_load_relaxed(&consumer->speculations[i].state);
+	for (left = count; left != 0; left--) {
+		uint32_t id, state;
 
+		if (i >= count)
+			i = 0;
+		state = dbk_load_relaxed(&consumer->speculations[i].state);
+		id = ++i;
 		if (!dbk_spend(cpu, DBK_WORK_HOT))
 			return 0;
 		/* Looked at first: a compare-and-swap that fails still takes the line from the other CPUs. */
-		if (state == INACTIVE && dbk_compare_swap(&consumer->speculations[i].state, &state,
-							  (uint32_t)ACTIVE))
-			return i + 1;
+		if (state == INACTIVE && dbk_compare_swap(&consumer->speculations[id - 1].state,
+							  &state, (uint32_t)ACTIVE)) {
+			buffer->speculation_next = id;
+			return id;
+		}
 		if (state >= COMMITTING)
 			cause = DBK_DROP_SPECBUSY;
 	}
-	dbk_drop(cpu->buffer, cause);
+	dbk_drop(buffer, cause);
 	return 0;
+}
+
+/* It is this CPU's to give back: the next one that is asked for. */
+__probe_ctx static void freed(struct dbk_buffer *buffer, uint32_t id)
+{
+	if (id <= buffer->speculation_next)
+		buffer->speculation_next = id - 1;
 }
 
 __probe_ctx struct dbk_specbuf *dbk_speculate(struct dbk_cpu *cpu, uint32_t id)
@@ -105,7 +122,8 @@ __probe_ctx static void commit_share(const struct dbk_consumer *consumer, struct
 	struct dbk_specbuf *specbuf = specbuf_of(buffer, id);
 
 	dbk_specbuf_move(consumer, buffer, specbuf, id, end);
-	dbk_drops(buffer, DBK_DROP_SPEC, specbuf->drop_count);
+	if (unlikely(specbuf->drop_count != 0))
+		dbk_drops(buffer, DBK_DROP_SPEC, specbuf->drop_count);
 	dbk_specbuf_empty(specbuf);
 }
 
@@ -139,20 +157,26 @@ __probe_ctx void dbk_speculation_commit(struct dbk_cpu *cpu, uint32_t id)
 	if (next == NOTHING)
 		return;
 	commit_share(cpu->consumer, cpu->buffer, id, cpu->ecb->gate == DBK_GATE_END);
-	if (next == COMMITTING)
-		dbk_store_release(&speculation->state, (uint32_t)INACTIVE);
+	if (next != COMMITTING)
+		return;
+	dbk_store_release(&speculation->state, (uint32_t)INACTIVE);
+	freed(cpu->buffer, id);
 }
 
 __probe_ctx void dbk_speculation_discard(struct dbk_cpu *cpu, uint32_t id)
 {
 	struct dbk_specbuf *specbuf;
+	uint32_t next;
 
 	if (!names_one(cpu, id))
 		return;
 	specbuf = specbuf_of(cpu->buffer, id);
-	if (turn(&cpu->consumer->speculations[id - 1], &on_discard, specbuf->used_bytes != 0) !=
-	    NOTHING)
-		dbk_specbuf_empty(specbuf);
+	next = turn(&cpu->consumer->speculations[id - 1], &on_discard, specbuf->used_bytes != 0);
+	if (next == NOTHING)
+		return;
+	dbk_specbuf_empty(specbuf);
+	if (next == INACTIVE)
+		freed(cpu->buffer, id);
 }
 
 /* ---- the cleaner ---------------------------------------------------------------------- */

@@ -55,6 +55,8 @@ int dbk_specbufs_fill(struct dbk_consumer *consumer, struct dbk_buffer *buffer)
 			dbk_host_alloc(consumer->speculation_count * sizeof(*buffer->specbufs));
 	if (buffer->specbufs == NULL)
 		return -ENOMEM;
+	buffer->speculation_next = (uint32_t)((uint64_t)consumer->speculation_count * buffer->cpu /
+					      consumer->engine->cpu_count);
 	for (i = 0; i < consumer->speculation_count; i++) {
 		struct dbk_specbuf *specbuf = &buffer->specbufs[i];
 

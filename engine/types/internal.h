@@ -180,6 +180,8 @@ struct dbk_buffer {
 	bool ready;			 /* [H] it has all its memory */
 	struct dbk_account account;	 /* of a buffer that is smaller than ours can be */
 	struct dbk_specbuf *specbufs;	 /* [P] by speculation; NULL: the program has none */
+	uint32_t speculation_next;	 /* [P] index of the one that speculation() looks at first */
+	uint32_t reserved;
 	struct dbk_segment_place sealed; /* [L] what is older is sealed, or gone */
 	struct dbk_segment_place wanted; /* [L] the oldest that option ringtime wants kept */
 	uint64_t tended_sequence;	 /* [L] the open segment when it was tended last */
@@ -188,7 +190,7 @@ struct dbk_buffer {
 	uint32_t busy_kiloticks; /* [P] in the consumer's clauses, since ...; see run/deadman.c */
 	uint64_t deadman_ticks;	 /* [P] ... this CPU's window began */
 	/* 1024 bytes: a CPU's is found by a shift, and a firing that its predicate ends does little else. */
-	uint64_t unused[7];
+	uint64_t unused[6];
 } __attribute__((aligned(64)));
 
 #define DBK_REGION_CHUNK	64u

@@ -3,6 +3,8 @@
 // Speculations: the state machine against a model, room, commits over segments, many CPUs at once.
 #include "tests/unit/engine/test_host.hpp"
 
+#include "engine/types/internal.h"
+
 #include <algorithm>
 #include <atomic>
 #include <catch2/catch.hpp>
@@ -285,20 +287,24 @@ TEST_CASE("cleanrate has bounds", "[engine][spec]") {
 
 namespace {
 
-/// DTrace's state machine once more, written from its description.
+/// DTrace's state machine once more, written from its description; and where each CPU looks first.
 class Model {
 public:
     Model(size_t nspec, size_t cpus) : specs_(nspec), ring(cpus) {
         for (Spec& spec : specs_)
             spec.held.resize(cpus);
+        for (size_t cpu = 0; cpu < cpus; cpu++)
+            next_.push_back(cpu * nspec / cpus);
     }
 
     void ask(size_t cpu) {
         bool any_busy = false;
-        for (size_t i = 0; i < specs_.size(); i++) {
+        for (size_t looked = 0; looked < specs_.size(); looked++) {
+            size_t i = (next_[cpu] + looked) % specs_.size();
             if (specs_[i].state == "inactive") {
                 specs_[i].state = "active";
                 ring[cpu].push_back(i + 1);
+                next_[cpu] = i + 1;
                 return;
             }
             any_busy |= specs_[i].state == "committingmany" || specs_[i].state == "discarding";
@@ -323,15 +329,19 @@ public:
             return;
         append(cpu, spec);
         spec.state = alone ? "inactive" : "committingmany";
+        if (alone)
+            next_[cpu] = std::min(next_[cpu], id - 1);
     }
     void discard(size_t cpu, size_t id) {
         Spec& spec = specs_[id - 1];
-        if (spec.state == "activeone" && !spec.held[cpu].empty())
+        if (spec.state == "activeone" && !spec.held[cpu].empty()) {
             spec.state = "inactive";
-        else if (spec.state.rfind("active", 0) == 0)
+            next_[cpu] = std::min(next_[cpu], id - 1);
+        } else if (spec.state.rfind("active", 0) == 0)
             spec.state = "discarding";
-        else
+        else {
             return;
+        }
         spec.held[cpu].clear();
     }
     void clean() {
@@ -357,6 +367,7 @@ private:
         spec.held[cpu].clear();
     }
     std::vector<Spec> specs_;
+    std::vector<size_t> next_; // by CPU
 
 public:
     std::vector<std::vector<uint64_t>> ring; // by CPU
@@ -407,6 +418,35 @@ TEST_CASE("any order of calls on any CPUs does what the model says", "[engine][s
     }
     CHECK(busy == model.busy);
     CHECK(unavailable == model.unavailable);
+}
+
+TEST_CASE("speculation() finds a free one without a walk over those that are taken", "[engine][spec]") {
+    constexpr uint32_t kNspec = 600, kCpus = 3;
+    Bench bench(kCpus);
+    Dof dof = Bench::program();
+    dof.option(DTRACEOPT_NSPEC, kNspec);
+    dof.option(DTRACEOPT_SPECSIZE, DBK_SPECSIZE_MIN);
+    bench.start(dof);
+    auto work = [&](uint32_t cpu) {
+        bench.engine.fire(bench.ask, {}, cpu);
+        return DBK_WORK_FIRING - bench.engine.get()->cpus[cpu]->work_left;
+    };
+    const uint32_t first = work(0);
+    for (uint32_t i = 1; i < kNspec; i++)
+        CHECK(work(i % kCpus) == first);
+    CHECK(bench.values(1)[0] == kNspec / kCpus + 1);
+    std::set<uint64_t> ids;
+    for (uint32_t cpu = 0; cpu < kCpus; cpu++)
+        for (uint64_t id : bench.values(cpu))
+            ids.insert(id);
+    CHECK((ids.size() == kNspec && *ids.begin() == 1 && *ids.rbegin() == kNspec));
+    // None is left, and to know that takes a look at all of them.
+    CHECK(work(1) > first + (kNspec - 1) * DBK_WORK_HOT / 2);
+    CHECK(drops(bench.consumer, DBK_DROP_SPECUNAVAIL, 1) == 1);
+    // Its own that is given back is the next one, wherever the others are.
+    bench.engine.fire(bench.commit, {kNspec / kCpus + 7}, 1);
+    CHECK(work(1) == first);
+    CHECK(bench.values(1).back() == kNspec / kCpus + 7);
 }
 
 TEST_CASE("CPUs that speculate, commit and clean at once lose and repeat nothing",
