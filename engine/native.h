@@ -91,6 +91,13 @@ static __probe_ctx_inline uint64_t dbk_native_string(const struct dbk_difo *difo
 	return (uint64_t)(uintptr_t)(difo->strings + offset);
 }
 
+/** dbk_native_object() - @x for instructions of @difo that are not hot; what they may read before it was stored is 0 */
+static __probe_ctx_inline void dbk_native_object(struct dbk_exec *x, struct dbk_cpu *cpu,
+						 const struct dbk_difo *difo)
+{
+	dbk_exec_begin(x, cpu, difo);
+}
+
 /** dbk_native_rest() - instruction @pc by the interpreter's function; it may fault */
 static __probe_ctx_inline void dbk_native_rest(struct dbk_exec *x, uint32_t pc)
 {

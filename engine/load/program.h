@@ -28,6 +28,7 @@ struct dbk_loader {
 	uint32_t symbol_count;
 	struct dbk_symbol symbols[DBK_PROGRAM_SYMBOLS];
 	uint16_t *var_index[3]; /* by scope, then id: index in program->vars + 1 */
+	uint8_t unset[DBK_INSNS_MAX]; /* of a DIFO, by instruction: what a branch to it leaves unset; see verify.c */
 };
 
 /** dbk_loader_alloc() - zeroed memory that the program keeps; -ENOMEM, -E2BIG beyond

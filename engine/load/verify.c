@@ -33,6 +33,7 @@ struct verify {
 	struct dbk_insn *to;
 	uint32_t tuple_bytes; /* key bytes since the last flushts */
 	uint64_t last_setx;   /* the size operand of a push is one in practice */
+	uint32_t unset;	      /* registers that nothing may have been stored into, a bit each; see note_unset() */
 };
 
 static int refuse(struct verify *v, const char *text)
@@ -366,6 +367,45 @@ static int verify_insn(struct verify *v)
 	}
 }
 
+/* In the place of r0, which is always 0: what a conditional branch compares. */
+#define COMPARED 1u
+#define ALL_UNSET 0xffu
+
+static uint32_t bit_if(bool is_so, uint32_t number)
+{
+	return is_so ? 1u << number : 0;
+}
+
+/*
+ * Whether the instruction may read what no instruction before it stored, so that the interpreter has to zero it
+ * first.  Branches go forward, so that all ways to an instruction are known when its turn comes.
+ */
+static void note_unset(struct verify *v)
+{
+	uint8_t *arriving = v->loader->unset;
+	uint32_t form = ops[v->op].form, read = 0, written = 0;
+
+	v->unset |= arriving[v->pc];
+	if (form == DIF_FORM_LABEL) {
+		read = v->op == DIF_OP_BA ? 0 : COMPARED;
+		arriving[v->to->arg] |= (uint8_t)v->unset;
+	} else {
+		uint32_t rd = v->op == DIF_OP_COPYS ? READS : form_fields[form].rd;
+
+		read = bit_if(form_fields[form].r1 == READS, v->to->r1) |
+		       bit_if(form_fields[form].r2 == READS, v->to->r2) | bit_if(rd == READS, v->to->rd);
+		read &= ~COMPARED; /* r0 */
+		written = bit_if(rd == WRITES, v->to->rd);
+	}
+	if (v->op == DIF_OP_CMP || v->op == DIF_OP_TST || v->op == DIF_OP_SCMP)
+		written |= COMPARED;
+	v->difo->reads_unset |= (read & v->unset) != 0;
+	v->unset &= ~written;
+	/* The next one is not reached from here. */
+	if (v->op == DIF_OP_BA || v->op == DIF_OP_RET)
+		v->unset = 0;
+}
+
 /* What the instruction costs, without what its subroutine or memory does. */
 static uint32_t work_of(const struct dbk_insn *insn)
 {
@@ -384,12 +424,15 @@ int dbk_difo_verify(struct dbk_loader *loader, struct dbk_difo *difo, const uint
 	memset(&v, 0, sizeof(v));
 	v.loader = loader;
 	v.difo = difo;
+	v.unset = ALL_UNSET;
+	memset(loader->unset, 0, difo->insn_count);
 	for (v.pc = 0; v.pc < difo->insn_count; v.pc++) {
 		memcpy(&v.word, code + (size_t)v.pc * 4, 4);
 		v.to = &difo->insns[v.pc];
 		error = verify_insn(&v);
 		if (error != 0)
 			return error;
+		note_unset(&v);
 		difo->work += work_of(v.to);
 	}
 	if (difo->insns[difo->insn_count - 1].op != DBK_IOP_RET)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * dif.h - running DIF: what the interpreter, its subroutines and fire/ share
+ * dif.h - running DIF: what the interpreter, its subroutines and the rest of run/ share
  *
  * All of it is probe context.  Memory comes in two sorts: the engine's own
  * (scratch, string tables, variables), which is range-checked and then touched
@@ -28,6 +28,25 @@ struct dbk_exec {
 	uint64_t a, b; /* operands of the last comparison */
 	uint64_t regs[DIF_DIR_NREGS];
 };
+
+/** dbk_exec_begin() - the object's start: what it may read before it stored something there is 0 */
+static __probe_ctx_inline void dbk_exec_begin(struct dbk_exec *x, struct dbk_cpu *cpu,
+					      const struct dbk_difo *difo)
+{
+	uint32_t i;
+
+#if !defined(__KERNEL__) && !defined(NDEBUG)
+	memset(x, 0xa5, sizeof(*x)); /* tests notice what is read all the same */
+#endif
+	x->cpu = cpu;
+	x->difo = difo;
+	x->regs[DIF_REG_R0] = 0;
+	if (likely(!difo->reads_unset))
+		return;
+	x->a = x->b = 0;
+	for (i = 0; i < DIF_DIR_NREGS; i++)
+		x->regs[i] = 0;
+}
 
 /** dbk_dif_exec_rest() - runs an instruction that is not hot; returns the next one's number */
 uint32_t dbk_dif_exec_rest(struct dbk_exec *x, const struct dbk_insn *insn, uint32_t next);

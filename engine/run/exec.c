@@ -253,7 +253,7 @@ __probe_ctx static uint64_t *value_slot(uint8_t *storage, uint32_t offset)
 
 __probe_ctx uint64_t dbk_dif_exec(struct dbk_cpu *cpu, const struct dbk_difo *difo)
 {
-	struct dbk_exec x = {.cpu = cpu, .difo = difo};
+	struct dbk_exec x;
 	uint64_t *regs = x.regs;
 	uint32_t pc = 0;
 
@@ -262,6 +262,7 @@ __probe_ctx uint64_t dbk_dif_exec(struct dbk_cpu *cpu, const struct dbk_difo *di
 		return 0;
 	}
 	cpu->tuple_count = 0;
+	dbk_exec_begin(&x, cpu, difo);
 	for (;;) {
 		const struct dbk_insn *insn = &difo->insns[pc++];
 

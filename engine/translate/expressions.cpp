@@ -143,7 +143,7 @@ private:
 
 std::string Object::variables() const {
     if (uses_rest_)
-        return "\tstruct dbk_exec x = {.cpu = n->cpu, .difo = difo};\n";
+        return "\tstruct dbk_exec x;\n";
     std::vector<uint32_t> used;
     for (const dbk_insn& insn : insns_of(difo_))
         used.insert(used.end(), {insn.r1, insn.r2, insn.rd});
@@ -324,7 +324,8 @@ std::string value_function(const dbk_program& program, const dbk_difo& difo,
                      name.c_str(), difo.section) +
            "\tconst struct dbk_native entered = dbk_native_entered(cpu), *n = &entered;\n" +
            object.variables() + "\n\tif (!dbk_native_paid(n->cpu, difo))\n\t\treturn 0;\n" +
-           object.statements(quotes) + "}\n\n";
+           (object.uses_rest() ? "\tdbk_native_object(&x, n->cpu, difo);\n" : "") + object.statements(quotes) +
+           "}\n\n";
 }
 
 std::string plain_function(const dbk_program& program, const dbk_difo& difo,

@@ -139,6 +139,7 @@ struct dbk_difo {
 	uint32_t work;	      /* of all its instructions, in DBK_WORK_ */
 	bool uses_locals;     /* reads or writes a clause-local variable */
 	bool heavy;	      /* may take long; load/cost.c */
+	bool reads_unset;     /* a register, or a comparison's operands, before anything was stored there: zeros */
 	bool relocated;	      /* its integers have addresses of the kernel that loaded it */
 	struct dbk_expr expr; /* the lowered form */
 	bool stores;	      /* all that it does is to store `stored` into a thread-local scalar */

@@ -3,6 +3,9 @@
 // The interpreter, operation by operation.
 #include "tests/unit/engine/test_host.hpp"
 
+#include "engine/types/internal.h"
+
+#include <array>
 #include <catch2/catch.hpp>
 #include <random>
 
@@ -383,6 +386,90 @@ TEST_CASE("strtok() goes on within a clause", "[engine][dif]") {
            {"\0aa bb c\0 \0", 11}};
     d.strings = std::string("\0aa b c\0 \0", 10);
     CHECK(run(d).text() == "b");
+}
+
+namespace {
+
+/// A program of moves, sums, comparisons and branches, and what it returns where all begins as zeros.
+struct Wander {
+    std::vector<uint32_t> code;
+    uint64_t result = 0;
+
+    explicit Wander(std::mt19937& random) {
+        constexpr uint32_t kCount = 12;
+        const auto any = [&](uint32_t limit) { return static_cast<uint32_t>(random() % limit); };
+        std::array<uint64_t, 8> regs{};
+        uint64_t a = 0, b = 0;
+        uint32_t next = 0; // that is executed
+        for (uint32_t pc = 0; pc < kCount; pc++) {
+            const uint32_t what = any(5), r1 = any(8), r2 = any(8), rd = 1 + any(7);
+            const bool here = pc == next;
+            next += here;
+            if (what == 0) {
+                code.push_back(setx(any(2), rd));
+                regs[rd] = here ? 5 + (code.back() >> 8 & 1) : regs[rd];
+            } else if (what == 1) {
+                code.push_back(mov(r1, rd));
+                regs[rd] = here ? regs[r1] : regs[rd];
+            } else if (what == 2) {
+                code.push_back(op3(DIF_OP_ADD, r1, r2, rd));
+                regs[rd] = here ? regs[r1] + regs[r2] : regs[rd];
+            } else if (what == 3) {
+                code.push_back(cmp(r1, r2));
+                a = here ? regs[r1] : a;
+                b = here ? regs[r2] : b;
+            } else {
+                const uint32_t target = pc + 1 + any(kCount - pc), op = DIF_OP_BA + any(3);
+                code.push_back(branch(op, target));
+                const bool taken = op == DIF_OP_BA || (op == DIF_OP_BE) == (a == b);
+                next = here && taken ? target : next;
+            }
+        }
+        const uint32_t last = any(8); // and what nothing lowers
+        code.push_back(load(DIF_OP_NOT, last, 1));
+        code.push_back(ret(1));
+        result = ~regs[last];
+    }
+};
+
+} // namespace
+
+TEST_CASE("what nothing was stored into is 0, whichever way led there", "[engine][dif]") {
+    std::mt19937 random(14);
+    for (int i = 0; i < 300; i++) {
+        INFO("program " << i);
+        Wander wander(random);
+        CHECK(run({wander.code, int_type(), {5, 6}}).value() == wander.result);
+    }
+}
+
+TEST_CASE("only what is read before it is stored is zeroed", "[engine][dif]") {
+    const auto zeroed = [](std::vector<uint32_t> code) {
+        Dof dof;
+        const uint32_t section = dof.difo({std::move(code), int_type(), {1}});
+        dof.ecb("test:::go", {{DTRACEACT_DIFEXPR, section, 0, 0, 1}});
+        const Loaded loaded = load(dof.build());
+        REQUIRE(loaded.error == 0);
+        bool zeroed = false;
+        for (uint32_t i = 0; i < loaded.program->section_count; i++)
+            zeroed |= loaded.program->difos[i] != nullptr && loaded.program->difos[i]->reads_unset;
+        dbk_program_destroy(loaded.program);
+        return zeroed;
+    };
+    CHECK_FALSE(zeroed({setx(0, 1), ret(1)}));
+    CHECK_FALSE(zeroed({ret(0)}));
+    CHECK_FALSE(zeroed({op3(DIF_OP_ADD, 0, 0, 2), ret(2)}));
+    CHECK(zeroed({ret(1)}));
+    CHECK(zeroed({op3(DIF_OP_ADD, 1, 0, 1), ret(1)}));
+    CHECK(zeroed({op3(DIF_OP_ADD, 0, 1, 1), ret(1)}));
+    // Stored on one of two ways, and on both; a comparison that is there, and one that is not.
+    CHECK(zeroed({tst(0), branch(DIF_OP_BE, 3), setx(0, 1), ret(1)}));
+    CHECK_FALSE(zeroed({tst(0), branch(DIF_OP_BE, 4), setx(0, 1), branch(DIF_OP_BA, 5), setx(0, 1), ret(1)}));
+    CHECK(zeroed({branch(DIF_OP_BE, 1), ret(0)}));
+    CHECK(zeroed({branch(DIF_OP_BA, 2), tst(0), branch(DIF_OP_BE, 3), ret(0)}));
+    CHECK(zeroed({push_value(3), flushts(), ret(0)}));
+    CHECK(zeroed({op3(DIF_OP_COPYS, 0, 0, 2), ret(0)}));
+    CHECK_FALSE(zeroed({branch(DIF_OP_BA, 2), ret(1), ret(0)})); // never reached
 }
 
 TEST_CASE("numbers as text", "[engine][dif]") {
