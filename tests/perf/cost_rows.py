@@ -69,7 +69,7 @@ ROWS = (
     ours("listen-sdt", "sdt:::inet_sock_set_state { trace(arg1); } of it", "sdt:::inet_sock_set_state { trace(arg1); }", fires=2,
          target=333.6, base="listen-none", always=True),
     ours("listen-tcp", "tcp:::state-change { trace(args[3]->tcps_lport); } of it",
-         "tcp:::state-change { trace(args[3]->tcps_lport); }", fires=2, target=513.8, wanted=654, base="listen-none", always=True),
+         "tcp:::state-change { trace(args[3]->tcps_lport); }", fires=2, target=520.2, wanted=654, base="listen-none", always=True),
     Row("read-none", "read() of a disk, no tracing", fires=0, always=True, base="read-none"),
     ours("read-sdt", "sdt:::block_bio_queue { trace(arg0); } of it", "sdt:::block_bio_queue { trace(arg0); }", target=112.9,
          base="read-none", always=True),
