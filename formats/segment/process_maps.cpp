@@ -130,11 +130,20 @@ std::string ProcessMaps::add(ByteView untrusted_block) {
     return wrong;
 }
 
+/// Gaps ascend by their ends; each begins where the first of it and those after it does.
+void ProcessMaps::join_gaps() {
+    std::sort(gaps_.begin(), gaps_.end(),
+              [](const Gap& a, const Gap& b) { return a.to_ns < b.to_ns; });
+    for (size_t i = gaps_.size(); i-- > 1;)
+        gaps_[i - 1].from_ns = std::min(gaps_[i - 1].from_ns, gaps_[i].from_ns);
+}
+
 /// What was known before entries were lost is not known to hold from then on.
 void ProcessMaps::end_at_gaps(Image& image) const {
-    for (const Gap& gap : gaps_)
-        if (gap.to_ns > image.from_ns)
-            image.until_ns = std::min(image.until_ns, std::max(gap.from_ns, image.from_ns));
+    auto gap = std::upper_bound(gaps_.begin(), gaps_.end(), image.from_ns,
+                                [](uint64_t ns, const Gap& one) { return ns < one.to_ns; });
+    if (gap != gaps_.end())
+        image.until_ns = std::min(image.until_ns, std::max(gap->from_ns, image.from_ns));
 }
 
 void ProcessMaps::finish() {
@@ -158,6 +167,7 @@ void ProcessMaps::finish() {
         }
     }
     events_ = {};
+    join_gaps();
     for (auto& [pid, images] : images_)
         for (Image& image : images)
             end_at_gaps(image);
@@ -172,16 +182,22 @@ void ProcessMaps::finish() {
     counts_.files = files_.size();
 }
 
+/// Each image ends where the next one begins, or earlier.
+const ProcessMaps::Image* ProcessMaps::image_at(uint64_t pid, uint64_t mono_ns) const {
+    auto of = images_.find(pid);
+    if (of == images_.end())
+        return nullptr;
+    auto after =
+        std::upper_bound(of->second.begin(), of->second.end(), mono_ns,
+                         [](uint64_t ns, const Image& image) { return ns < image.from_ns; });
+    return after != of->second.begin() && mono_ns < (after - 1)->until_ns ? &*(after - 1) : nullptr;
+}
+
 std::optional<ProcessMaps::Match> ProcessMaps::find_in(const Image& image, uint64_t address,
                                                        uint64_t mono_ns, int depth) const {
     if (image.shared_with != 0) {
-        auto of = images_.find(image.shared_with);
-        if (of == images_.end() || depth == 0)
-            return std::nullopt;
-        for (const Image& other : of->second)
-            if (other.from_ns <= image.from_ns && image.from_ns < other.until_ns)
-                return find_in(other, address, mono_ns, depth - 1);
-        return std::nullopt;
+        const Image* other = depth > 0 ? image_at(image.shared_with, image.from_ns) : nullptr;
+        return other ? find_in(*other, address, mono_ns, depth - 1) : std::nullopt;
     }
     for (size_t i = image.mappings.size(); i-- > 0;) {
         const Mapping& mapping = image.mappings[i];
@@ -202,15 +218,16 @@ std::optional<ProcessMaps::Match> ProcessMaps::find_in(const Image& image, uint6
 
 std::optional<ProcessMaps::Match> ProcessMaps::find(uint64_t pid, uint64_t address,
                                                     std::optional<uint64_t> mono_ns) const {
+    if (mono_ns) {
+        const Image* image = image_at(pid, *mono_ns);
+        return image ? find_in(*image, address, *mono_ns, kSharingDepthMax) : std::nullopt;
+    }
     auto images = images_.find(pid);
     if (images == images_.end())
         return std::nullopt;
     std::optional<Match> found;
     for (const Image& image : images->second) {
-        if (mono_ns && (*mono_ns < image.from_ns || *mono_ns >= image.until_ns))
-            continue;
-        std::optional<Match> match =
-            find_in(image, address, mono_ns.value_or(UINT64_MAX), kSharingDepthMax);
+        std::optional<Match> match = find_in(image, address, UINT64_MAX, kSharingDepthMax);
         if (found && match && (found->file != match->file || found->offset != match->offset))
             return std::nullopt;
         if (match)

@@ -104,7 +104,9 @@ private:
     std::string take(const dbk_map_entry& head, base::ByteView entry, Block& block,
                      std::map<uint32_t, uint32_t>& files, uint32_t at);
     uint32_t file_number(MappedFile file);
+    void join_gaps();
     void end_at_gaps(Image& image) const;
+    const Image* image_at(uint64_t pid, uint64_t mono_ns) const;
     std::optional<Match> find_in(const Image& image, uint64_t address, uint64_t mono_ns,
                                  int depth) const;
 

@@ -7,7 +7,11 @@
 
 #include <catch2/catch.hpp>
 
+#include <algorithm>
 #include <cstring>
+#include <ctime>
+#include <numeric>
+#include <random>
 
 using namespace daybreak;
 using namespace daybreak::formats;
@@ -109,6 +113,75 @@ TEST_CASE("after a gap nothing is known of images from before", "[maps]") {
     CHECK(at(maps, 7, 0x1000, 240) == "");
     CHECK(at(maps, 8, 0x1000, 240) == "/a+0");
     CHECK(maps.counts().lost == 3);
+}
+
+TEST_CASE("an image is known up to what comes next, by the plainest way to find it", "[maps]") {
+    std::mt19937 random(7);
+    constexpr uint64_t kTimes = 40;
+    for (int round = 0; round < 200; round++) {
+        std::vector<uint64_t> times(kTimes);
+        std::iota(times.begin(), times.end(), 1);
+        std::shuffle(times.begin(), times.end(), random);
+        times.resize(12);
+        std::sort(times.begin(), times.end());
+        test::MapsBlock block;
+        uint32_t file = block.file("/x");
+        std::vector<uint64_t> until; // of the image from times[i] on; 0: none begins there
+        for (size_t i = 0; i < times.size(); i++) {
+            until.push_back(0);
+            switch (random() % 4) {
+            case 0: {
+                uint64_t from = random() % times[i] + 1;
+                block.gap(1, from, times[i]);
+                for (size_t k = 0; k < i; k++)
+                    if (until[k] != 0)
+                        until[k] = std::min(until[k], std::max(from, times[k]));
+                break;
+            }
+            case 1:
+                block.exit(7, times[i], 0);
+                for (uint64_t& one : until)
+                    one = std::min(one, times[i]);
+                break;
+            default:
+                block.image(7, times[i]);
+                block.mapping(7, times[i], 0x1000, 0x2000, 0x1000 * i, file);
+                for (uint64_t& one : until)
+                    one = std::min(one, times[i]);
+                until.back() = UINT64_MAX;
+            }
+        }
+        formats::ProcessMaps maps;
+        REQUIRE(maps.add(block.bytes()) == "");
+        maps.finish();
+        for (uint64_t at = 0; at <= kTimes + 1; at++) {
+            std::optional<uint64_t> wanted;
+            for (size_t i = 0; i < times.size(); i++)
+                if (at >= times[i] && at < until[i])
+                    wanted = 0x1000 * i + 0x10;
+            auto match = maps.find(7, 0x1010, at);
+            INFO("round " << round << " at " << at);
+            REQUIRE((match ? std::optional(match->offset) : std::nullopt) == wanted);
+        }
+    }
+}
+
+TEST_CASE("many images and many gaps are not looked at each with each", "[maps]") {
+    constexpr uint64_t kCount = 200'000, kOfBlock = 500;
+    formats::ProcessMaps maps;
+    for (uint64_t at = 0; at < kCount;) {
+        test::MapsBlock block(at / kOfBlock + 1);
+        for (uint64_t i = 0; i < kOfBlock; i++, at++) {
+            block.image(7, 10 * at + 1);
+            block.gap(1, 10 * at + 2, 10 * at + 3);
+        }
+        REQUIRE(maps.add(block.bytes()) == "");
+    }
+    const std::clock_t begin = std::clock();
+    maps.finish();
+    for (uint64_t at = 0; at < kCount; at++)
+        CHECK_FALSE(maps.find(7, 0x1000, 10 * at + 1));
+    CHECK((std::clock() - begin) / CLOCKS_PER_SEC < 10);
 }
 
 TEST_CASE("blocks may come in any order, with entries again, and without those overwritten",
