@@ -80,7 +80,7 @@ static __probe_ctx_inline void dbk_count(uint64_t *counter, uint64_t count)
 /*
  * What must hold.  dbk_assert() is the control path's: it ends a program of user space, and warns once
  * in the kernel's log.  dbk_probe_assert() is for probe context, which cannot report: it is
- * looked at in user-space builds that are not released, and costs nothing in others.
+ * looked at in builds of user space with sanitizers (cmake/Daybreak.cmake), and costs nothing in others.
  */
 #ifdef __KERNEL__
 #define dbk_assert(condition) ((void)WARN_ON_ONCE(!(condition)))
