@@ -340,7 +340,7 @@ uint64_t dbk_host_arg(const struct dbk_probe *probe, void *frame, uint32_t index
 bool dbk_host_load(void *to, uint64_t address, uint32_t bytes);
 
 /** dbk_host_peek() - [inline] an integer of 1, 2, 4 or 8 bytes there, with zeros above it; false when that
- * faults, and may be false where only dbk_host_load() can tell: who is answered so has to ask that */
+ * faults, and where it is not known: then dbk_host_load() has to be asked */
 #ifndef dbk_host_peek
 #define dbk_host_peek dbk_host_peek
 static __probe_ctx_inline bool dbk_host_peek(uint64_t *value, uint64_t address, uint32_t bytes)

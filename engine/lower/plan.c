@@ -168,8 +168,8 @@ static void plan_stack(struct dbk_planner *p, struct dbk_area *area, uint32_t ac
 
 	uint32_t memory = 0;
 
-	/* A key in the engine's cells is what is equal: memory is not.  That of a record is unwound
-	 * by who reads it. */
+	/* A key in the engine's cells is what is equal: memory is not.  In a record its reader
+	 * unwinds it. */
 	if ((flags == 0 || p->consumer->aggregate == DBK_AGGREGATE_RECORD) &&
 	    (desc->kind == DTRACEACT_USTACK || desc->kind == DTRACEACT_JSTACK) &&
 	    p->consumer->ustackbytes != 0) {
