@@ -18,12 +18,13 @@ namespace daybreak::analyze {
 
 class ElfFile {
 public:
-    /// Of 3673 files on a Debian 12 none has more than 74 sections.
+    /// Programs and libraries of a Debian 12 have at most 74 sections; object files may have more
+    /// (Free Pascal's), and are not read then.
     static constexpr uint64_t kSectionsMax = 4096, kSectionNamesBytesMax = 1 << 20;
 
     ElfFile() = default;
-    /// Opens an untrusted file or image, which must outlive this; of none that a linker writes for
-    /// this kind of machine get() is null.
+    /// Opens an untrusted file or image, which must outlive this.  get() is null for what no linker
+    /// writes for this kind of machine.
     explicit ElfFile(int fd);
     explicit ElfFile(base::ByteView untrusted_image);
     ~ElfFile();

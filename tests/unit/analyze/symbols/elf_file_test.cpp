@@ -6,6 +6,7 @@
 #include "analyze/symbols/object_frames.hpp"
 #include "analyze/symbols/object_symbols.hpp"
 #include "base/file.hpp"
+#include "tests/support/elf_header.hpp"
 
 #include <catch2/catch.hpp>
 
@@ -40,21 +41,12 @@ std::string bytes_of(const T& value) {
 
 /// A file: what libelf sees of it is in its header, `hole_bytes` of zeros come last.
 struct Made {
-    Elf64_Ehdr header = {};
+    Elf64_Ehdr header = test::shared_object_header();
     std::vector<Elf64_Shdr> sections = {Elf64_Shdr{}};
     std::string content;
     uint64_t hole_bytes = 0;
 
     Made() {
-        std::memcpy(header.e_ident, ELFMAG, SELFMAG);
-        header.e_ident[EI_CLASS] = ELFCLASS64;
-        header.e_ident[EI_DATA] = ELFDATA2LSB;
-        header.e_ident[EI_VERSION] = EV_CURRENT;
-        header.e_type = ET_DYN;
-        header.e_machine = EM_X86_64;
-        header.e_version = EV_CURRENT;
-        header.e_ehsize = sizeof(header);
-        header.e_shentsize = sizeof(Elf64_Shdr);
         header.e_shstrndx = 1;
         add(kNamesName, SHT_STRTAB, std::string(kNames, sizeof(kNames)));
     }

@@ -3,6 +3,7 @@
 // Hostile programs of .eh_frame in a file that has nothing else: libdw must never run them.
 #include "analyze/symbols/object_frames.hpp"
 #include "analyze/symbols/unwind.hpp"
+#include "tests/support/elf_header.hpp"
 
 #include <catch2/catch.hpp>
 
@@ -57,16 +58,7 @@ std::string object(const std::string& tables, const std::string& index,
         uint64_t address;
         std::string bytes;
     } parts[] = {{11, kIndex, index}, {1, kTables, tables}, {25, 0, {names, sizeof(names)}}};
-    Elf64_Ehdr header = {};
-    std::memcpy(header.e_ident, ELFMAG, SELFMAG);
-    header.e_ident[EI_CLASS] = ELFCLASS64;
-    header.e_ident[EI_DATA] = ELFDATA2LSB;
-    header.e_ident[EI_VERSION] = EV_CURRENT;
-    header.e_type = ET_DYN;
-    header.e_machine = EM_X86_64;
-    header.e_version = EV_CURRENT;
-    header.e_ehsize = sizeof(header);
-    header.e_shentsize = sizeof(Elf64_Shdr);
+    Elf64_Ehdr header = test::shared_object_header();
     header.e_shnum = 4;
     header.e_shstrndx = 3;
     std::string bytes(sizeof(header), '\0'), sections(sizeof(Elf64_Shdr), '\0');
