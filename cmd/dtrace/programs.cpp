@@ -97,9 +97,9 @@ std::string hint_for_function(compiler::ProbeDescription description,
     return std::string("the ") + (setting.is_simulated ? "command" : "process") +
            " has no function " + description.function +
            (description.module.empty() ? "" : " in " + description.module) +
-           ": nm -D shows those of a library, nm those of a program; what is i there, as strlen, "
-           "is "
-           "chosen of several when the program starts, and has no probe";
+           ": nm -D shows those of a library, nm those of a program; functions that it marks i, "
+           "such "
+           "as strlen, are chosen when the program starts and have no probes";
 }
 
 /// What is to be said of an offset of a function at which there is no instruction that can be

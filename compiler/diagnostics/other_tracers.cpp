@@ -92,11 +92,12 @@ constexpr MissingProbe kMissing[] = {
 #define DBK_ABSENT(provider, name, reason) {#provider, name, reason},
 #include "formats/abi/probes/all.h"
 #include "formats/abi/probes/end.h"
-    // Last: it is there, but not what it is elsewhere.
-    {"pid", "",
-     "pid$target is the process of -c or -p, pid123 one by its number, if the module is loaded: "
-     "functions have probes entry and return"},
 };
+
+/// Of a provider that is there.
+constexpr const char* kPidHint =
+    "pid$target is the process of -c or -p, pid123 one by its number, if the module is loaded: "
+    "functions have probes entry and return";
 
 std::vector<std::string> split(std::string_view text, char at) {
     std::vector<std::string> parts(1);
@@ -207,15 +208,15 @@ std::string hint_for_foreign_name(std::string_view name) {
 }
 
 std::span<const MissingProbe> missing_probes() {
-    return std::span(kMissing).first(std::size(kMissing) - 1);
+    return kMissing;
 }
 
 std::string hint_for_missing_probe(std::string_view provider, std::string_view name) {
     std::string_view is = provider.substr(0, provider.find_last_not_of("0123456789") + 1);
+    if (is == "pid")
+        return kPidHint;
     for (const MissingProbe& probe : kMissing)
-        if (probe.provider == is && &probe == &kMissing[std::size(kMissing) - 1])
-            return std::string(probe.reason);
-        else if (probe.provider == is && (probe.name.empty() || probe.name == name))
+        if (probe.provider == is && (probe.name.empty() || probe.name == name))
             return "Daybreak has no " + std::string(is) +
                    (probe.name.empty() ? " provider" : ":::" + std::string(name)) + ": " +
                    std::string(probe.reason);
