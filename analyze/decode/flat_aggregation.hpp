@@ -4,7 +4,8 @@
 //
 // Millions of records pass here: no value is described, nothing is allocated.  The key has the same
 // bytes as AggregationKey makes.  What needs more than copying (keys by sym() and mod(), stacks
-// to be unwound, very long keys, a record that does not hold what the plan says) takes the way of values.
+// to be unwound, very long keys, a record that does not hold what the plan says) takes the way of
+// values.
 #pragma once
 
 #include "analyze/decode/recent_keys.hpp"

@@ -15,7 +15,7 @@ struct PrintContext {
     const OutputOptions& options;
     const AddressNames& names;
     bool* field_was_cut = nullptr;             ///< set when a field is wider than options allow
-    bool says_ways = true;                     ///< below a user stack, how it was found
+    bool stack_notes = true;                   ///< below a user stack, how it was found
     const UnwoundKeys* unwound_keys = nullptr; ///< how the stacks in keys were found
 };
 

@@ -127,7 +127,7 @@ void print_stack(std::string& out, const Value& value, const PrintContext& conte
                    : context.options.noresolve
                        ? context.names.user_unresolved(pid, stack.frames[i])
                        : context.names.user_location(pid, stack.frames[i], stack.is_return(i)));
-    if (context.says_ways && !stack.note.empty())
+    if (context.stack_notes && !stack.note.empty())
         print_line("(" + stack.note + ")");
 }
 

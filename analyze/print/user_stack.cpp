@@ -7,6 +7,8 @@
 #include "base/result.hpp"
 
 #include <algorithm>
+#include <functional>
+#include <string_view>
 
 namespace daybreak::analyze {
 
@@ -47,12 +49,9 @@ std::vector<uint64_t> frames_of(formats::StackView recorded, size_t first) {
     return frames;
 }
 
-/// FNV-1a.
 uint64_t UnwoundKeys::hash_of(base::ByteView key) {
-    uint64_t hash = 0xcbf29ce484222325;
-    for (std::byte byte : key)
-        hash = (hash ^ std::to_integer<uint64_t>(byte)) * 0x100000001b3;
-    return hash;
+    std::string_view bytes(reinterpret_cast<const char*>(key.data()), key.size());
+    return std::hash<std::string_view>{}(bytes);
 }
 
 base::ByteView UnwoundKeys::key_of(const Value& value, const AddressNames& names) {

@@ -3,7 +3,7 @@
 // User stacks: by frame pointers, or by the bytes of the stack that were recorded.
 //
 //     record   process, frames by frame pointers | registers, bytes of the stack
-//     key      process, frames of the two that lead further
+//     key      process, frames of the way that leads further
 //
 // Two stacks never have the same bytes: a key is what they lead to.
 #pragma once

@@ -58,7 +58,7 @@ bool reads_aggregations(const formats::DofActionList& list) {
     });
 }
 
-/// Whether a key is what bytes of a stack lead to: the engine cannot unwind them.
+/// Whether a key may be what bytes of a stack lead to, which the engine cannot unwind.
 bool unwinds_keys(const formats::DofActionList& list, uint64_t stack_bytes) {
     return stack_bytes != 0 && std::ranges::any_of(list.actions, [](const auto& action) {
                return action.kind == DTRACEACT_USTACK || action.kind == DTRACEACT_JSTACK;

@@ -40,7 +40,7 @@ std::string member_text(const Value& value, const PrintContext& context) {
 /// Two boots may have found a stack in two ways: that is not part of the key.
 AnswerRow row_of(const AggregationTable& table, const AggregationEntry& entry,
                  PrintContext context) {
-    context.says_ways = false;
+    context.stack_notes = false;
     AnswerRow row;
     base::JsonArray json(row.key_json);
     for (const Value& member : table.members_of(entry)) {

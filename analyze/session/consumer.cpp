@@ -43,7 +43,10 @@ Consumer::Consumer(const formats::RingRecording& ring, const OutputOptions& opti
                    ConsumerShared& shared, uint64_t aggregation_bytes_max,
                    const WantedProbes& wanted)
     : ring_(&ring), shared_(shared), program_(ring, wanted),
-      options_(options), context_{options_, shared.names, &shared.field_was_cut, true, &unwound_keys_},
+      options_(options), context_{.options = options_,
+                                  .names = shared.names,
+                                  .field_was_cut = &shared.field_was_cut,
+                                  .unwound_keys = &unwound_keys_},
       table_(aggregation_bytes_max) {
     options_.apply(program_.options());
     // What the command line asks for holds whatever the program says.
@@ -257,8 +260,10 @@ void Consumer::run_outside(const EcbPlan& plan, const Statement& statement, base
     const auto& hook = is_system ? shared_.hooks.system : shared_.hooks.freopen;
     if (!hook) {
         if (!std::exchange(shared_.reported_system, true))
-            shared_.note(is_system ? "system() is not carried out when a recording is printed: replay -w does"
-                                   : "freopen() is not carried out when a recording is printed: replay -w does");
+            shared_.note(
+                is_system
+                    ? "system() is not carried out when a recording is printed: replay -w does"
+                    : "freopen() is not carried out when a recording is printed: replay -w does");
         return;
     }
     std::string text;

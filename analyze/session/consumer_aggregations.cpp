@@ -28,7 +28,8 @@ bool Consumer::ready(Statement& statement) {
     return statement.layout_number.has_value();
 }
 
-/// What recorded bytes of a stack lead to.  As dtrace(1): all addresses of a function, or of a module, are one key.
+/// As dtrace(1): all addresses of a function, or of a module, are one key.  A stack with recorded
+/// bytes is what these lead to.
 void Consumer::append_key(const Value& value) {
     ValueKind kind = value.type.kind;
     if (!value.registers.empty())

@@ -178,7 +178,7 @@ TEST_CASE("a key is what a stack's bytes lead to, and says how", "[analyze][prin
     CHECK(text_of(key_of({42, 7}, {{7}, "why"})) == "\n 0x7\n (why)\n");
     CHECK(text_of(key_of({42, 1, 2, 3}, {{1}, "why"})) ==
           "\n 0x1\n 0x2\n 0x3\n (by frame pointers; why)\n");
-    context.says_ways = false;
+    context.stack_notes = false;
     CHECK(text_of(key_of({42, 7}, {{7}, "why"})) == "\n 0x7\n");
 }
 
