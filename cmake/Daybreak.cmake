@@ -30,7 +30,8 @@ if(DAYBREAK_SANITIZE)
   # -UNDEBUG: CMake's own build types define it, and dbk_probe_assert() would be looked at nowhere.
   add_compile_options(-fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
                       $<$<COMPILE_LANGUAGE:C>:-UNDEBUG> $<$<COMPILE_LANGUAGE:C>:-O1> $<$<COMPILE_LANGUAGE:CXX>:-Og> -g1)
-  add_link_options(-fsanitize=address,undefined)
+  # Programs at fixed addresses have nothing to relocate, which took a third of the shortest runs.
+  add_link_options(-fsanitize=address,undefined $<$<STREQUAL:$<TARGET_PROPERTY:TYPE>,EXECUTABLE>:-no-pie>)
   set(DAYBREAK_STATIC OFF)
 endif()
 
