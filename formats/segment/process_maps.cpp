@@ -161,7 +161,7 @@ void ProcessMaps::finish() {
             counts_.images++;
         } else if (event.kind == DBK_MAP_MAPPING && !images.empty() &&
                    images.back().until_ns == UINT64_MAX) {
-            images.back().mappings.push_back(
+            images.back().mappings.add(
                 {event.mono_ns, event.begin, event.end, event.offset, event.file});
             counts_.mappings++;
         }
@@ -169,8 +169,10 @@ void ProcessMaps::finish() {
     events_ = {};
     join_gaps();
     for (auto& [pid, images] : images_)
-        for (Image& image : images)
+        for (Image& image : images) {
             end_at_gaps(image);
+            image.mappings.finish();
+        }
     const Block* before = nullptr;
     for (const auto& [number, block] : blocks_) {
         uint64_t known = before ? before->entered_before + before->entries : 0;
@@ -199,21 +201,11 @@ std::optional<ProcessMaps::Match> ProcessMaps::find_in(const Image& image, uint6
         const Image* other = depth > 0 ? image_at(image.shared_with, image.from_ns) : nullptr;
         return other ? find_in(*other, address, mono_ns, depth - 1) : std::nullopt;
     }
-    for (size_t i = image.mappings.size(); i-- > 0;) {
-        const Mapping& mapping = image.mappings[i];
-        if (mapping.from_ns > mono_ns || address < mapping.begin || address >= mapping.end)
-            continue;
-        if (mapping.file == 0)
-            return std::nullopt;
-        Match match{files_[mapping.file - 1], address - mapping.begin + mapping.offset,
-                    mapping.begin};
-        for (const Mapping& other : image.mappings)
-            if (other.file == mapping.file && other.from_ns <= mono_ns &&
-                other.begin - other.offset == mapping.begin - mapping.offset)
-                match.begin = std::min(match.begin, other.begin);
-        return match;
-    }
-    return std::nullopt;
+    auto found = image.mappings.find(address, mono_ns);
+    if (!found || found->mapping.file == 0)
+        return std::nullopt;
+    const ImageMappings::Mapping& mapping = found->mapping;
+    return Match{files_[mapping.file - 1], address - mapping.begin + mapping.offset, found->begin};
 }
 
 std::optional<ProcessMaps::Match> ProcessMaps::find(uint64_t pid, uint64_t address,

@@ -9,6 +9,7 @@
 
 #include "base/byte_reader.hpp"
 #include "formats/abi/maps.h"
+#include "formats/segment/image_mappings.hpp"
 #include "formats/segment/known_processes.hpp"
 
 #include <cstdint>
@@ -85,14 +86,10 @@ private:
                             shared_with);
         }
     };
-    struct Mapping {
-        uint64_t from_ns, begin, end, offset;
-        uint32_t file;
-    };
     struct Image {
         uint64_t from_ns = 0, until_ns = UINT64_MAX;
         uint32_t shared_with = 0;
-        std::vector<Mapping> mappings; // ascending by from_ns
+        ImageMappings mappings;
     };
     struct Gap {
         uint64_t from_ns, to_ns;

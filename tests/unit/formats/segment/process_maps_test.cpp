@@ -184,6 +184,67 @@ TEST_CASE("many images and many gaps are not looked at each with each", "[maps]"
     CHECK((std::clock() - begin) / CLOCKS_PER_SEC < 10);
 }
 
+TEST_CASE("of many mappings the last one that covers an address is found, by the plainest way",
+          "[maps]") {
+    struct Plain {
+        uint64_t begin, end, offset;
+        uint32_t file;
+    };
+    std::mt19937 random(11);
+    for (size_t count : {1, 31, 32, 33, 34, 100, 300})
+        for (int round = 0; round < 10; round++) {
+            test::MapsBlock block;
+            const uint32_t files[] = {0, block.file("/0"), block.file("/1")};
+            block.image(7, 1);
+            std::vector<Plain> all; // all[i] from 2 + i on
+            for (uint64_t i = 0; i < count; i++) {
+                uint64_t begin = random() % 200, bytes = random() % 30 + 1;
+                all.push_back({begin, begin + bytes, begin + 100 * (random() % 2), random() % 3});
+                block.mapping(7, 2 + i, begin, begin + bytes, all[i].offset, files[all[i].file]);
+            }
+            ProcessMaps maps = maps_of({&block});
+            for (int asked = 0; asked < 2000; asked++) {
+                uint64_t address = random() % 240, until = random() % (count + 1);
+                const Plain* last = nullptr;
+                for (size_t i = 0; i < until; i++)
+                    if (address >= all[i].begin && address < all[i].end)
+                        last = &all[i];
+                uint64_t begin = last ? last->begin : 0;
+                for (size_t i = 0; i < until; i++)
+                    if (last && all[i].file == last->file &&
+                        all[i].begin - all[i].offset == last->begin - last->offset)
+                        begin = std::min(begin, all[i].begin);
+                auto match = maps.find(7, address, 1 + until);
+                INFO(count << " mappings, round " << round << ", address " << address);
+                REQUIRE(match.has_value() == (last && last->file != 0));
+                if (!match)
+                    continue;
+                REQUIRE(match->file->path == "/" + std::to_string(last->file - 1));
+                REQUIRE(match->offset == address - last->begin + last->offset);
+                REQUIRE(match->begin == begin);
+            }
+        }
+}
+
+TEST_CASE("many mappings of an image are not looked at with each address", "[maps]") {
+    constexpr uint64_t kCount = 100'000, kPage = 0x1000;
+    test::MapsBlock block;
+    uint32_t file = block.file("/x");
+    block.image(7, 1);
+    block.mapping(7, 2, 0, (kCount + 2) * kPage, 0, file); // below all others, and of each node
+    for (uint64_t i = 0; i < kCount; i++)
+        block.mapping(7, 3 + i, (i + 1) * kPage, (i + 2) * kPage, (i + 1) * kPage, file);
+    ProcessMaps maps = maps_of({&block});
+    const std::clock_t begin = std::clock();
+    size_t wrong = 0;
+    for (uint64_t i = 0; i < kCount; i++) {
+        auto match = maps.find(7, (i + 1) * kPage + 5, i % 2 != 0 ? 3 + kCount : 2);
+        wrong += !match || match->offset != (i + 1) * kPage + 5 || match->begin != 0;
+    }
+    CHECK(wrong == 0);
+    CHECK((std::clock() - begin) / CLOCKS_PER_SEC < 3);
+}
+
 TEST_CASE("blocks may come in any order, with entries again, and without those overwritten",
           "[maps]") {
     Block first(5, 0), second(6, 4), later(9, 40);
