@@ -1,0 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+provider own {
+	probe asked(int);
+};
