@@ -32,25 +32,22 @@ struct daybreak_probe {
 
 int __daybreak_probe_register(struct module *owner, const char *provider, const char *function,
 			      const char *name, u32 arg_count);
-void __daybreak_probe_unregister(struct module *owner, u32 handle);
+void __daybreak_probes_unregister(struct module *owner, const struct daybreak_probe *probes, u32 count);
 void __daybreak_fire(u32 handle, const u64 *args, u32 count);
 
 /**
  * daybreak_provider_unregister() - takes probes back; those that are not registered are passed over
  *
  * When a module goes, its probes go with it in any case.
- * Context: may sleep.
+ * Context: may sleep; waits once, however many there are.
  */
 static inline void daybreak_provider_unregister(struct daybreak_probe *probes, u32 count)
 {
 	u32 i;
 
-	for (i = 0; i < count; i++) {
-		u32 handle = probes[i].handle;
-
+	__daybreak_probes_unregister(THIS_MODULE, probes, count);
+	for (i = 0; i < count; i++)
 		probes[i].handle = 0;
-		__daybreak_probe_unregister(THIS_MODULE, handle);
-	}
 }
 
 /**

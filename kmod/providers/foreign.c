@@ -137,34 +137,43 @@ static struct foreign_probe *foreign_create(struct module *owner, const char *pr
 	return foreign;
 }
 
-/* Takes out those of @owner (NULL: all), or of them the one of @handle. */
-static void foreign_remove(const struct module *owner, u32 handle)
+static void take_out(u32 slot, struct list_head *gone)
+{
+	struct foreign_probe *foreign = slots[slot];
+
+	WRITE_ONCE(slots[slot], NULL);
+	list_add_tail(&foreign->link, gone);
+}
+
+/* After one wait for all of them. */
+static void free_all(struct list_head *gone)
 {
 	struct foreign_probe *foreign, *next;
 	struct dbk_retire retire;
-	LIST_HEAD(gone);
-	u32 count = 0, i;
 
 	dbk_state_assert();
-	for (i = 0; slots && i < SLOTS; i++) {
-		foreign = slots[i];
-		if (!foreign || (owner && foreign->owner != owner) ||
-		    (handle && foreign->handle != handle))
-			continue;
-		WRITE_ONCE(slots[i], NULL);
-		list_add_tail(&foreign->link, &gone);
-		count++;
-	}
-	if (count == 0)
+	if (list_empty(gone))
 		return;
-	dbk_retire_begin(&retire, count);
-	list_for_each_entry(foreign, &gone, link)
+	dbk_retire_begin(&retire, list_count_nodes(gone));
+	list_for_each_entry(foreign, gone, link)
 		if (foreign->probe.id != 0)
 			dbk_retire_add(&retire, &foreign->probe);
 	dbk_retire_end(&retire);
 	dbk_host_synchronize();
-	list_for_each_entry_safe(foreign, next, &gone, link)
+	list_for_each_entry_safe(foreign, next, gone, link)
 		kfree(foreign);
+}
+
+/* Those of @owner; NULL: all. */
+static void foreign_remove(const struct module *owner)
+{
+	LIST_HEAD(gone);
+	u32 i;
+
+	for (i = 0; slots && i < SLOTS; i++)
+		if (slots[i] && (!owner || slots[i]->owner == owner))
+			take_out(i, &gone);
+	free_all(&gone);
 }
 
 static int slots_make(void)
@@ -225,20 +234,34 @@ int __daybreak_probe_register(struct module *owner, const char *provider, const 
 }
 EXPORT_SYMBOL_GPL(__daybreak_probe_register);
 
-void __daybreak_probe_unregister(struct module *owner, u32 handle)
+/* @untrusted: @count probes, of which those that @owner registered go. */
+void __daybreak_probes_unregister(struct module *owner, const struct daybreak_probe *untrusted,
+				  u32 count)
 {
+	LIST_HEAD(gone);
+	u32 handle, i;
+
 	/* Its probes go when it does. */
-	if (!owner || handle == 0 || in_atomic() || irqs_disabled())
+	if (!owner || in_atomic() || irqs_disabled())
 		return;
 	mutex_lock(&dbk.mutex);
-	foreign_remove(owner, handle);
+	for (i = 0; slots && i < min(count, SLOTS); i++) {
+		struct foreign_probe *foreign;
+
+		if (copy_from_kernel_nofault(&handle, &untrusted[i].handle, sizeof(handle)) != 0)
+			break;
+		foreign = slots[handle % SLOTS];
+		if (foreign && foreign->handle == handle && foreign->owner == owner)
+			take_out(handle % SLOTS, &gone);
+	}
+	free_all(&gone);
 	mutex_unlock(&dbk.mutex);
 }
-EXPORT_SYMBOL_GPL(__daybreak_probe_unregister);
+EXPORT_SYMBOL_GPL(__daybreak_probes_unregister);
 
 static void module_goes(struct module *module)
 {
-	foreign_remove(module, 0);
+	foreign_remove(module);
 }
 
 static int module_notify(struct notifier_block *block, unsigned long event, void *module)
@@ -263,7 +286,7 @@ static void foreign_unwatch(const struct dbk_provider *self)
 /* No module that registered one is left: it would have kept this one. */
 static void foreign_exit(const struct dbk_provider *self)
 {
-	foreign_remove(NULL, 0);
+	foreign_remove(NULL);
 	kvfree(slots);
 }
 

@@ -56,6 +56,27 @@ static int fire(const char *text, const struct kernel_param *parameter)
 static const struct kernel_param_ops fire_ops = { .set = fire };
 module_param_cb(fire, &fire_ops, NULL, 0200);
 
+/* Milliseconds that it takes to take many back, of which one is not ours and one is not there. */
+static s64 take_many_back(void)
+{
+	static struct daybreak_probe many[500];
+	static char names[ARRAY_SIZE(many)][8];
+	ktime_t begun;
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(many); i++) {
+		snprintf(names[i], sizeof(names[i]), "n%u", i);
+		many[i] = (struct daybreak_probe){ .function = "", .name = names[i] };
+	}
+	if (daybreak_provider_register("misuse_many", many, ARRAY_SIZE(many)) != 0)
+		return -1;
+	many[1].handle ^= 1;
+	begun = ktime_get();
+	daybreak_provider_unregister(many, ARRAY_SIZE(many));
+	__daybreak_probes_unregister(THIS_MODULE, (const struct daybreak_probe *)nowhere, U32_MAX);
+	return ktime_ms_delta(ktime_get(), begun);
+}
+
 static int __init misuse_init(void)
 {
 	char name[200];
@@ -69,6 +90,7 @@ static int __init misuse_init(void)
 		try("fbt", "", "a", 0), try("vminfo", "", "a", 0), try("sample", "", "a", 0));
 	pr_info("misuse: arguments %d\n", try("misuse", "", "a", 11));
 	pr_info("misuse: twice %d\n", daybreak_provider_register("misuse", kept, 2));
+	pr_info("misuse: many %lld\n", take_many_back());
 	return daybreak_provider_register("misuse", kept, 1);
 }
 

@@ -45,6 +45,11 @@ holds load-misuse insmod /share/in/misuse.ko
 equal names-that-cannot-be "$(dmesg | sed -n 's/.*misuse: names //p')" "-22 -22 -22 -22 -22 -22"
 equal providers-that-cannot-be "$(dmesg | sed -n 's/.*misuse: providers //p')" "-22 -22 -17 -17 -17"
 equal arguments-that-cannot-be "$(dmesg | sed -n 's/.*misuse: arguments //p') $(dmesg | sed -n 's/.*misuse: twice //p')" "-22 -17"
+# All after one wait: each by itself took 105 s.
+ms=$(dmesg | sed -n 's/.*misuse: many //p')
+at_least many-go-together $((20000 - ms)) 0
+at_least in-some-time "$ms" 0
+equal but-the-one-with-a-wrong-number "$(daybreak dtrace -ln 'misuse_many:::' 2>/dev/null | grep -c n1)" 1
 echo 'echo 1 >/sys/module/misuse/parameters/fire' >/tmp/fires
 equal fired-wrongly "$(daybreak dtrace -qn 'misuse:::kept { @[arg0, arg1] = count(); } END { printa("%d %d %@d ", @); }' \
 	-c 'sh /tmp/fires' 2>/dev/null | tr -s ' \n' ' ')" "0 0 2 1 2 2 "
