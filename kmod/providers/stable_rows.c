@@ -18,6 +18,7 @@
 #include <linux/tcp.h>
 #include <linux/timer.h>
 #include <linux/workqueue.h>
+#include <linux/version.h>
 #include <net/tcp.h>
 #include <uapi/linux/bpf.h>
 #include <uapi/linux/sched.h>

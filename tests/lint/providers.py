@@ -93,7 +93,7 @@ def page(files):
     lines = ["<!-- SPDX-License-Identifier: Apache-2.0 -->", "# The stable providers", "",
              "Made by `tests/lint/providers.py` of the tables in `formats/abi/probes/` and the declarations in `compiler/dlib/`;",
              "how they work is in `docs/design/0083-providers-as-tables.md`, what the other providers have in `docs/probes.md`.", "",
-             "The module is `vmlinux` where no other is said. Stability is Evolving/Evolving/Common, of arguments Evolving/Evolving/ISA. A probe that is off costs",
+             "The module is `vmlinux` where no other is said. Stability is Evolving/Evolving/Common, where module and function are not named (they are the kernel's: Private), of arguments Evolving/Evolving/ISA. A probe that is off costs",
              "nothing; one that is on costs what its place does (a tracepoint, or a function hooked by ftrace) and a condition.", ""]
     libraries = [text for path, text in sorted(files.items()) if path.startswith(LIBRARIES) and path.endswith(".d")]
     nowhere = []

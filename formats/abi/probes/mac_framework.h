@@ -15,7 +15,7 @@ DBK_PLACE(mac_framework, "vmlinux", "*", "mac-check-ok", "6.1+", RETURN,
 	  security_perf_event_open security_ptrace_access_check security_sb_mount security_sb_statfs security_sb_umount
 	  security_settime64 security_socket_accept security_socket_bind security_socket_connect security_socket_create
 	  security_socket_listen security_socket_recvmsg security_socket_sendmsg security_socket_shutdown security_syslog
-	  security_task_fix_setuid security_task_kill security_task_prctl security_task_setnice security_task_setpgid
+	  security_task_fix_setuid security_task_kill security_task_setnice security_task_setpgid
 	  security_task_setscheduler security_unix_stream_connect,
 	  (int error, void *object), error == 0, PASS(error, object))
 DBK_PLACE(mac_framework, "vmlinux", "*", "mac-check-err", "6.1+", RETURN,
@@ -28,9 +28,15 @@ DBK_PLACE(mac_framework, "vmlinux", "*", "mac-check-err", "6.1+", RETURN,
 	  security_perf_event_open security_ptrace_access_check security_sb_mount security_sb_statfs security_sb_umount
 	  security_settime64 security_socket_accept security_socket_bind security_socket_connect security_socket_create
 	  security_socket_listen security_socket_recvmsg security_socket_sendmsg security_socket_shutdown security_syslog
-	  security_task_fix_setuid security_task_kill security_task_prctl security_task_setnice security_task_setpgid
+	  security_task_fix_setuid security_task_kill security_task_setnice security_task_setpgid
 	  security_task_setscheduler security_unix_stream_connect,
 	  (int error, void *object), error != 0, PASS(error, object))
+
+/* Of a call that no module knows, which is none refused, the answer is ENOSYS. */
+DBK_PLACE(mac_framework, "vmlinux", "*", "mac-check-ok", "6.1+", RETURN, security_task_prctl,
+	  (int error, void *object), error == 0 || error == -ENOSYS, PASS(error, object))
+DBK_PLACE(mac_framework, "vmlinux", "*", "mac-check-err", "6.1+", RETURN, security_task_prctl,
+	  (int error, void *object), error != 0 && error != -ENOSYS, PASS(error, object))
 
 DBK_ABSENT(mac_framework, "mac-grant-ok", "privileges are capabilities: mac_framework::security_capable:mac-check-ok")
 DBK_ABSENT(mac_framework, "mac-grant-err", "privileges are capabilities: mac_framework::security_capable:mac-check-err")

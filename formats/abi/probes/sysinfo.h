@@ -32,10 +32,10 @@ DBK_PLACE(sysinfo, "vmlinux", "", "sysvfork", "6.1+", ENTRY, kernel_clone, (stru
 DBK_PLACE(sysinfo, "vmlinux", "", "nthreads", "6.1+", TRACEPOINT, sched_process_fork,
 	  (struct task_struct *parent, struct task_struct *child),
 	  child->pid != child->tgid, PASS(1))
-DBK_PLACE(sysinfo, "vmlinux", "", "sysread", "6.1+", ENTRY, ksys_read, (), true, PASS(1))
-DBK_PLACE(sysinfo, "vmlinux", "", "syswrite", "6.1+", ENTRY, ksys_write, (), true, PASS(1))
-DBK_PLACE(sysinfo, "vmlinux", "", "readch", "6.1+", RETURN, ksys_read, (long bytes), bytes > 0, PASS(bytes))
-DBK_PLACE(sysinfo, "vmlinux", "", "writech", "6.1+", RETURN, ksys_write, (long bytes), bytes > 0, PASS(bytes))
+DBK_PLACE(sysinfo, "vmlinux", "", "sysread", "6.1+", ENTRY, vfs_read vfs_readv, (), true, PASS(1))
+DBK_PLACE(sysinfo, "vmlinux", "", "syswrite", "6.1+", ENTRY, vfs_write vfs_writev, (), true, PASS(1))
+DBK_PLACE(sysinfo, "vmlinux", "", "readch", "6.1+", RETURN, vfs_read vfs_readv, (long bytes), bytes > 0, PASS(bytes))
+DBK_PLACE(sysinfo, "vmlinux", "", "writech", "6.1+", RETURN, vfs_write vfs_writev, (long bytes), bytes > 0, PASS(bytes))
 DBK_PLACE(sysinfo, "vmlinux", "", "namei", "6.1+", ENTRY, filename_lookup, (), true, PASS(1))
 DBK_PLACE(sysinfo, "vmlinux", "", "namei", "6.1+", ENTRY, path_openat, (), true, PASS(1))
 DBK_PLACE(sysinfo, "vmlinux", "", "modload", "6.1+", TRACEPOINT, module_load, (struct module *module),

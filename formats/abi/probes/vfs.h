@@ -3,15 +3,21 @@
  * vfs.h - provider vfs: what is asked of file systems, by FreeBSD's names over Linux's functions
  *
  * entry has the inode that it is about, of a name its directory; the dentry; the name, of namei:lookup the path; and a number:
- * bytes, flags or a mode.  return has what the function returned.  Reads and writes are those of read(2) and its like.
+ * bytes, flags or a mode.  return has what the function returned.  Reads and writes are those of read(2) and its like; of
+ * 6.1's fdatasync() there is no vop_fsync.
  */
 DBK_PLACE(vfs, "vop", "vop_open", "entry", "6.1+", ENTRY, vfs_open,
 	  (const struct path *path, struct file *file),
 	  true, PASS(d_inode(path->dentry), path->dentry, dbk_name_of(path->dentry), file->f_flags))
 DBK_PLACE(vfs, "vop", "vop_open", "return", "6.1+", RETURN, vfs_open, (long result), true, PASS(result))
-DBK_PLACE(vfs, "vop", "vop_close", "entry", "6.1+", ENTRY, filp_close, (struct file *file),
+DBK_PLACE(vfs, "vop", "vop_close", "entry", "6.1", ENTRY, filp_close, (struct file *file),
+	  LINUX_VERSION_CODE < KERNEL_VERSION(6, 6, 0),
+	  PASS(file_inode(file), file->f_path.dentry, dbk_name_of(file->f_path.dentry), file->f_flags))
+DBK_PLACE(vfs, "vop", "vop_close", "entry", "6.12+", ENTRY, filp_flush, (struct file *file),
 	  true, PASS(file_inode(file), file->f_path.dentry, dbk_name_of(file->f_path.dentry), file->f_flags))
-DBK_PLACE(vfs, "vop", "vop_close", "return", "6.1+", RETURN, filp_close, (long result), true, PASS(result))
+DBK_PLACE(vfs, "vop", "vop_close", "return", "6.1", RETURN, filp_close, (long result),
+	  LINUX_VERSION_CODE < KERNEL_VERSION(6, 6, 0), PASS(result))
+DBK_PLACE(vfs, "vop", "vop_close", "return", "6.12+", RETURN, filp_flush, (long result), true, PASS(result))
 DBK_PLACE(vfs, "vop", "vop_read", "entry", "6.1+", ENTRY, vfs_read,
 	  (struct file *file, char *buffer, size_t bytes),
 	  true, PASS(file_inode(file), file->f_path.dentry, dbk_name_of(file->f_path.dentry), bytes))
@@ -28,23 +34,20 @@ DBK_PLACE(vfs, "vop", "vop_fsync", "return", "6.1+", RETURN, vfs_fsync_range, (l
 DBK_PLACE(vfs, "vop", "vop_readdir", "entry", "6.1+", ENTRY, iterate_dir, (struct file *file),
 	  true, PASS(file_inode(file), file->f_path.dentry, dbk_name_of(file->f_path.dentry), 0))
 DBK_PLACE(vfs, "vop", "vop_readdir", "return", "6.1+", RETURN, iterate_dir, (long result), true, PASS(result))
-DBK_PLACE(vfs, "vop", "vop_ioctl", "entry", "6.1+", ENTRY, vfs_ioctl,
-	  (struct file *file, unsigned int command),
-	  true, PASS(file_inode(file), file->f_path.dentry, dbk_name_of(file->f_path.dentry), command))
-DBK_PLACE(vfs, "vop", "vop_ioctl", "return", "6.1+", RETURN, vfs_ioctl, (long result), true, PASS(result))
 DBK_PLACE(vfs, "vop", "vop_allocate", "entry", "6.1+", ENTRY, vfs_fallocate,
 	  (struct file *file, int mode, loff_t offset, loff_t bytes),
 	  true, PASS(file_inode(file), file->f_path.dentry, dbk_name_of(file->f_path.dentry), bytes))
 DBK_PLACE(vfs, "vop", "vop_allocate", "return", "6.1+", RETURN, vfs_fallocate, (long result),
 	  true, PASS(result))
-DBK_PLACE(vfs, "vop", "vop_advlock", "entry", "6.1+", ENTRY, vfs_lock_file,
-	  (struct file *file, unsigned int command),
+DBK_PLACE(vfs, "vop", "vop_advlock", "entry", "6.1+", ENTRY, fcntl_setlk,
+	  (unsigned int number, struct file *file, unsigned int command),
 	  true, PASS(file_inode(file), file->f_path.dentry, dbk_name_of(file->f_path.dentry), command))
-DBK_PLACE(vfs, "vop", "vop_advlock", "return", "6.1+", RETURN, vfs_lock_file, (long result),
+DBK_PLACE(vfs, "vop", "vop_advlock", "return", "6.1+", RETURN, fcntl_setlk, (long result),
 	  true, PASS(result))
-DBK_PLACE(vfs, "vop", "vop_getattr", "entry", "6.1+", ENTRY, vfs_getattr, (const struct path *path),
+DBK_PLACE(vfs, "vop", "vop_getattr", "entry", "6.1+", ENTRY, vfs_getattr_nosec, (const struct path *path),
 	  true, PASS(d_inode(path->dentry), path->dentry, dbk_name_of(path->dentry), 0))
-DBK_PLACE(vfs, "vop", "vop_getattr", "return", "6.1+", RETURN, vfs_getattr, (long result), true, PASS(result))
+DBK_PLACE(vfs, "vop", "vop_getattr", "return", "6.1+", RETURN, vfs_getattr_nosec, (long result),
+	  true, PASS(result))
 DBK_PLACE(vfs, "vop", "vop_setattr", "entry", "6.1+", ENTRY, notify_change,
 	  (void *map, struct dentry *entry, struct iattr *change),
 	  true, PASS(d_inode(entry), entry, dbk_name_of(entry), change->ia_valid))
@@ -60,10 +63,6 @@ DBK_PLACE(vfs, "vop", "vop_getextattr", "entry", "6.1+", ENTRY, vfs_getxattr,
 	  true, PASS(d_inode(entry), entry, name, bytes))
 DBK_PLACE(vfs, "vop", "vop_getextattr", "return", "6.1+", RETURN, vfs_getxattr, (long result),
 	  true, PASS(result))
-DBK_PLACE(vfs, "vop", "vop_create", "entry", "6.1+", ENTRY, vfs_create,
-	  (void *map, struct inode *folder, struct dentry *entry, umode_t mode),
-	  true, PASS(folder, entry, dbk_name_of(entry), mode))
-DBK_PLACE(vfs, "vop", "vop_create", "return", "6.1+", RETURN, vfs_create, (long result), true, PASS(result))
 DBK_PLACE(vfs, "vop", "vop_mkdir", "entry", "6.1+", ENTRY, vfs_mkdir,
 	  (void *map, struct inode *folder, struct dentry *entry, umode_t mode),
 	  true, PASS(folder, entry, dbk_name_of(entry), mode))
@@ -108,4 +107,6 @@ DBK_PLACE(vfs, "namecache", "lookup", "hit-negative", "6.1+", RETURN, lookup_fas
 DBK_PLACE(vfs, "namecache", "lookup", "miss", "6.1+", RETURN, lookup_fast, (struct dentry *entry),
 	  !entry, PASS_NONE())
 
+DBK_ABSENT(vfs, "vop_create", "open() makes a file with no function of its own: fsinfo:::create")
+DBK_ABSENT(vfs, "vop_ioctl", "ioctl() asks a file with no function of its own: fsinfo:::ioctl")
 DBK_ABSENT(vfs, "done", "FreeBSD's lookup without locks has no name of its own here: lookup:hit has it too")

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// known sched|net|mib|files|locks: does what probes of the stable providers report, and says what it was and what the kernel counted
+// known sched|net|mib|files|operations|locks: does what probes of the stable providers report, and says what it was and what the kernel counted
 // meanwhile.  getppid() is called before the first and after the last of it.
 #define _GNU_SOURCE
 #include <arpa/inet.h>
@@ -28,13 +28,16 @@
 #include <sys/ipc.h>
 #include <sys/mman.h>
 #include <sys/msg.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/sem.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/stat.h>
 #include <sys/times.h>
+#include <sys/uio.h>
 #include <sys/wait.h>
+#include <sys/xattr.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -531,6 +534,39 @@ static void use_files(void)
 	printf("FAULTS %ld\n", after.ru_minflt + after.ru_majflt - before.ru_minflt - before.ru_majflt);
 }
 
+// Each call that a file system is asked by, ten times.
+static void use_operations(void)
+{
+	char bytes[64], name[32];
+	struct iovec vector = { bytes, 8 };
+	struct stat status;
+	int fd, folder, fds[10];
+
+	expect(mkdir("known-operations", 0700) == 0 && chdir("known-operations") == 0, "mkdir");
+	fd = open("file", O_RDWR | O_CREAT, 0600);
+	folder = open(".", O_RDONLY | O_DIRECTORY);
+	expect(write(fd, bytes, 64) == 64 && symlink("file", "link") == 0 && folder >= 0, "file");
+	syscall(SYS_getppid);
+	for (int i = 0; i < 10; i++) {
+		struct flock lock = { .l_type = i % 2 ? F_UNLCK : F_WRLCK, .l_whence = SEEK_SET };
+
+		snprintf(name, sizeof(name), "new%d", i);
+		fds[i] = open(name, O_RDWR | O_CREAT | O_EXCL, 0600);
+		snprintf(name, sizeof(name), "node%d", i);
+		expect(fds[i] >= 0 && mknod(name, S_IFREG | 0600, 0) == 0, "new");
+		expect(close(fds[i]) == 0 && ioctl(fd, TCGETS, bytes) < 0 && fcntl(fd, F_SETLK, &lock) == 0, "fcntl");
+		expect(stat("file", &status) == 0 && fstat(fd, &status) == 0 && chmod("file", 0600 + i) == 0, "stat");
+		expect(fsync(fd) == 0 && fdatasync(fd) == 0 && posix_fallocate(fd, 0, 4096) == 0, "fsync");
+		expect(pread(fd, bytes, 8, 0) == 8 && preadv(fd, &vector, 1, 0) == 8, "pread");
+		expect(pwrite(fd, bytes, 8, 0) == 8 && pwritev(fd, &vector, 1, 0) == 8, "pwrite");
+		expect(readlink("link", bytes, 64) == 4 && getxattr("file", "user.none", bytes, 64) < 0, "readlink");
+		expect(mmap(NULL, 4096, PROT_READ, MAP_PRIVATE, fd, 0) != MAP_FAILED, "mmap");
+		expect(prctl(PR_GET_DUMPABLE) >= 0, "prctl");
+		syscall(SYS_getdents64, folder, bytes, sizeof(bytes));
+	}
+	syscall(SYS_getppid);
+}
+
 struct call {
 	pthread_t thread;
 	int fd;
@@ -741,6 +777,8 @@ int main(int argc, char **argv)
 		count_while(be_strange, islower);
 	else if (argc == 2 && strcmp(argv[1], "files") == 0)
 		use_files();
+	else if (argc == 2 && strcmp(argv[1], "operations") == 0)
+		use_operations();
 	else if (argc == 2 && strcmp(argv[1], "locks") == 0)
 		use_locks();
 	else

@@ -6,7 +6,7 @@ int between;
 
 syscall::getppid:entry /pid == $target/ { between = !between; }
 
-vfs::vop_mkdir:entry, vfs::vop_create:entry, vfs::vop_link:entry, vfs::vop_symlink:entry, vfs::vop_rename:entry,
+vfs::vop_mkdir:entry, vfs::vop_link:entry, vfs::vop_symlink:entry, vfs::vop_rename:entry,
 vfs::vop_readlink:entry, vfs::vop_remove:entry, vfs::vop_rmdir:entry
 /between && pid == $target/
 {
