@@ -109,9 +109,14 @@ std::string hint_for_instruction(compiler::ProbeDescription description,
     const std::string offset = std::exchange(description.name, "");
     auto number = [](const std::string& text) { return std::strtoul(text.c_str(), nullptr, 10); };
     std::string before, after;
+    if (description.function.empty() ||
+        description.function.find_first_of("*?[") != std::string::npos)
+        return "kinst takes a function by its whole name: kinst::FUNCTION:OFFSET";
+    if (!description.module.empty() && description.module != "vmlinux")
+        return "kinst takes functions of the kernel itself (vmlinux), not of modules";
     if (!exists(*setting.probes, description))
         return "the kernel has no function " + description.function +
-               " with instructions that can be probed";
+               " with instructions that can be probed, or several";
     for (const live::SessionProbe& probe : setting.probes->all()) {
         if (probe.provider != "kinst" || probe.function != description.function)
             continue;

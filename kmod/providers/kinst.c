@@ -4,6 +4,7 @@
  *
  *   kinst:vmlinux:FUNCTION:OFFSET
  *
+ * FUNCTION is the name of one function: of static ones of one name none is taken.
  * OFFSET is of an instruction, in bytes from the function's beginning.  The kernel's own decoder
  * finds where instructions begin; whether one can be probed is what its kprobes say, with which the
  * probe is registered, disabled, when a program names it: one at a time, or all of a function. arg0
@@ -127,6 +128,29 @@ static bool kernel_known(void)
 	return decode;
 }
 
+struct namesakes {
+	const char *name;
+	u32 count;
+};
+
+static int count_namesake(void *data, const char *name, unsigned long address)
+{
+	struct namesakes *namesakes = data;
+
+	if (address >= text_start && address < text_end && strcmp(name, namesakes->name) == 0)
+		namesakes->count++;
+	return namesakes->count > 1;
+}
+
+/* An offset is of one function: of several it would be of any. */
+static bool is_of_several(const char *function)
+{
+	struct namesakes namesakes = { .name = function };
+
+	dbk_symbols_walk(count_namesake, &namesakes);
+	return namesakes.count > 1;
+}
+
 /* Provider and function are named as they are; a glob would be most of the kernel's instructions. */
 static int kinst_provide(const struct dbk_provider *self, const struct dbk_probedesc *description)
 {
@@ -139,7 +163,7 @@ static int kinst_provide(const struct dbk_provider *self, const struct dbk_probe
 	    fbt_is_own_path(description->function) || description->function[0] == '\0' || !kernel_known())
 		return 0;
 	start = dbk_symbol(description->function);
-	if (start < text_start || start >= text_end)
+	if (start < text_start || start >= text_end || is_of_several(description->function))
 		return 0;
 	end = start + dbk_symbol_bytes(start);
 	for (address = start; address < end && !err;) {

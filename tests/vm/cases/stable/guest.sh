@@ -206,6 +206,9 @@ equal instructions "${offsets% *} $(cat errors)" "$taken"
 at_least instructions-are-some "$(echo "$offsets" | wc -w)" 20
 equal no-instruction "$(daybreak dtrace -n 'kinst::ksys_read:1 { @ = count(); }' 2>&1 | grep -o 'no instruction.*')" \
 	"no instruction that can be probed begins at 1, one does at 0 and $(echo "$offsets" | cut -d ' ' -f 2) (kinst::ksys_read: has all)"
+# Three functions of one name at least, of which none is taken.
+equal several-are-none "$(daybreak dtrace -n 'kinst::type_show:0 { @ = count(); }' 2>&1 | grep -o 'the kernel has no.*')" \
+	"the kernel has no function type_show with instructions that can be probed, or several"
 second=$(echo "$offsets" | cut -d ' ' -f 2)
 daybreak dtrace -qo said -c 'known files' -n 'kinst::ksys_read: /pid == $target/ { @at[probename] = count(); }
 	kinst::ksys_read:'"$second"' /pid == $target/ { @where[stack(1)] = count(); }
