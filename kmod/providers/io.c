@@ -45,10 +45,10 @@ struct note {
 	u64 sector;
 };
 
-/* 1024: bios of that kind under way at once; one that finds no room ends with its first part. */
+/* 1024: bios of that kind under way at once. */
 #define NOTE_BITS 10
-/* 8: the slots that a bio may lie in. */
-#define NOTE_WALK 8
+/* 32: the slots that a bio may lie in; with 1000 under way nearly each finds one. */
+#define NOTE_WALK 32
 
 static struct note notes[1 << NOTE_BITS];
 /* How many, or more for a moment: with none, as usual, no bio is looked for. */
@@ -69,15 +69,19 @@ static __probe_ctx struct note *note_find(struct bio *bio, struct bio *wanted)
 	return NULL;
 }
 
+/* NULL: no room.  Then done has the bio's last part alone, and one firing of it was missed. */
 static __probe_ctx struct note *note_make(struct bio *bio, int parts, u64 sector, u32 bytes)
 {
-	struct note *note = note_find(bio, NULL);
+	struct note *note;
 
-	if (!note)
-		return NULL;
 	atomic_inc(&noted); /* before the note is there: no bio's is overlooked */
-	if (cmpxchg(&note->bio, NULL, bio) != NULL) {
+	do {
+		note = note_find(bio, NULL);
+	} while (note && cmpxchg(&note->bio, NULL, bio) != NULL);
+	if (!note) {
 		atomic_dec(&noted);
+		if (dbk_probe_is_enabled(&probes[DONE].probe))
+			dbk_probe_missed(&probes[DONE].probe, 1);
 		return NULL;
 	}
 	note->sector = sector;
