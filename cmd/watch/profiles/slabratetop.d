@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * slabratetop.d - kernel memory that is allocated, by cache
+ * slabratetop.d - kernel memory that is allocated, by cache; what is chosen by its size by that size
  */
 #pragma D option quiet
 
@@ -9,6 +9,14 @@ sdt:vmlinux::kmem_cache_alloc
 {
 	@number[stringof(args[2]->name)] = count();
 	@bytes[stringof(args[2]->name)] = sum(args[2]->object_size);
+}
+
+sdt:vmlinux::kmalloc
+/watched/
+{
+	this->cache = strjoin("kmalloc-", lltostr(args[3]));
+	@number[this->cache] = count();
+	@bytes[this->cache] = sum(args[3]);
 }
 
 dtrace:::END
