@@ -51,7 +51,7 @@ struct fbt_symbol {
 	unsigned long address; /* [C] of the function */
 	unsigned long site;    /* [C] where ftrace patches: the same, or after an endbr */
 	u32 name;	       /* [C] offset in the group's names */
-	bool is_alias;	       /* [C] not the first name of its address */
+	bool is_alias;	       /* [C] not the first name of its address, as far as module_walk() sees it */
 	struct fbt_probe *probes[FBT_KINDS]; /* [S] NULL until it was asked for */
 };
 

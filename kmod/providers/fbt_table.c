@@ -90,7 +90,7 @@ static int kernel_walk(struct fill *fill)
 	return dbk_symbols_walk(fill_kernel_symbol, fill);
 }
 
-/* A module's symbols are not sorted by address; aliases in modules are rare and found by search. */
+/* A module's symbols are not sorted by address: an alias is seen as one where it follows the name that it is of. */
 static int module_walk(struct fill *fill)
 {
 	const struct module *module = fill->group->module;

@@ -263,11 +263,6 @@ static int stable_provide(const struct dbk_provider *self, const struct dbk_prob
 	return err;
 }
 
-static int stable_init(const struct dbk_provider *self)
-{
-	return 0;
-}
-
 static bool is_published(const struct stable_place *place)
 {
 	return place->firing.probe == &place->probe && place->probe.id != 0;
@@ -354,7 +349,6 @@ static int stable_settle(const struct dbk_provider *self, const struct module *m
 
 const struct dbk_provider dbk_provider_stable = {
 	.name = "*",
-	.init = stable_init,
 	.exit = stable_exit,
 	.provide = stable_provide,
 	.enable = stable_enable,
