@@ -44,6 +44,15 @@ endif()
 find_package(PkgConfig REQUIRED)
 enable_testing()
 
+# Catch2 3 has its header elsewhere, and its main() in a library.
+if(DAYBREAK_TESTS)
+  find_path(DAYBREAK_CATCH2_2 catch2/catch.hpp)
+  if(NOT DAYBREAK_CATCH2_2)
+    find_package(Catch2 3 REQUIRED)
+    include_directories(${CMAKE_SOURCE_DIR}/tests/support/catch2_3)
+  endif()
+endif()
+
 # Headers that nearly every file includes, parsed once. In the build for tests only: that of the release
 # finds what a file uses and does not include.
 if(DAYBREAK_SANITIZE)

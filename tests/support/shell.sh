@@ -3,6 +3,8 @@
 # temporary folder that never stays, steps with their time, and Debian packages.  Sourced by bash.
 #
 # The sourcing script sets `program` to its own name first.
+# shellcheck source=tests/support/distribution.sh
+. "$(dirname "${BASH_SOURCE[0]}")/distribution.sh"
 
 # Prints one line that says what was missing or failed, and ends the script.
 die() {
@@ -39,12 +41,14 @@ make_scratch() {
 	trap 'exit 143' TERM HUP
 }
 
-# Prints the Debian packages of the groups named (build, vm, test): deb_packages GROUP...
+# Prints the packages of the groups named (build, vm, test) that this distribution has: deb_packages GROUP...
 deb_packages() {
-	local root group
+	local root group distribution
+	this_distribution
 	root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 	for group; do
-		awk -v group="$group" '/^#/ { next } $1 == group { print $2 }' "$root/packaging/deb-packages.txt"
+		awk -v group="$group" -v here="$distribution" '/^#/ { next } $1 == group && (NF == 2 || $3 == here) { print $2 }' \
+			"$root/packaging/deb-packages.txt"
 	done
 }
 
@@ -146,7 +150,7 @@ step_interrupted() {
 # As a step (step TEXT install_packages ...), sudo asks for its password before the step begins.
 install_packages() {
 	local missing
-	command -v apt-get >/dev/null || die "apt-get is missing: this needs Debian 12"
+	command -v apt-get >/dev/null || die "apt-get is missing: this needs Debian or Ubuntu"
 	mapfile -t missing < <(deb_missing $(deb_packages "$@"))
 	if ((${#missing[@]} == 0)); then
 		echo "all packages are installed"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The files of one unpacked Debian kernel, and which modules a guest must load in which order."""
+"""The files of one unpacked kernel, and which modules a guest must load in which order."""
 
 import lzma
 import os
@@ -9,7 +9,8 @@ from pathlib import Path
 
 from . import HarnessError, paths
 
-SERIES = ("6.1", "6.12")
+SERIES = tuple(paths.run(["bash", "-c", '. "$0" && this_distribution && kernels_of "$distribution"',
+                          paths.ROOT / "tests/support/distribution.sh"], "no distribution is known").split())
 
 # For tests/nightly: 6.1 built with KASAN, lockdep and kmemleak, which takes a while; Debian's RT kernel.
 NIGHTLY = ("6.1-debug", "6.1-rt")
@@ -44,8 +45,8 @@ class Kernel:
         return self.folder / "build"
 
     def other(self) -> "Kernel":
-        """The kernel that this one is not."""
-        return get(next(series for series in SERIES if series != like(self.series)))
+        """The kernel that this one is not; itself, where the distribution has no other."""
+        return get(next((series for series in SERIES if series != like(self.series)), self.series))
 
     def module_files(self, names: tuple[str, ...]) -> list[tuple[str, bytes]]:
         """(file name, uncompressed bytes) of the modules and all they need, in loading order."""
@@ -101,4 +102,8 @@ def _read_builtin(base: Path) -> set[str]:
 def _plain_module(path: Path) -> tuple[str, bytes]:
     """busybox's insmod reads no compressed modules, so they are unpacked here."""
     data = path.read_bytes()
-    return (path.name[:-3], lzma.decompress(data)) if path.suffix == ".xz" else (path.name, data)
+    if path.suffix == ".xz":
+        return path.stem, lzma.decompress(data)
+    if path.suffix == ".zst":
+        return path.stem, paths.run_bytes([paths.tool("zstd", "zstd"), "-dqc"], data, "zstd")
+    return path.name, data

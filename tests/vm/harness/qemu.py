@@ -129,9 +129,10 @@ def command_line(machine: Machine) -> list[str]:
         sockets = f",sockets={possible}" if machine.second_node else ""
         processor = ["-accel", f"tcg,thread={threads}", "-smp", f"{machine.cpus},maxcpus={possible}{sockets}"]
         # The guest's clock is the host's: a busy host makes a CPU of the guest look stuck for a while, and its
-        # timer broken, which is a panic at once.  A guest that hangs is asked by SysRq what it does.
+        # timer broken, which is a panic at once; Ubuntu's kernel reports work of 10 ms. A guest that hangs is asked by SysRq
+        # what it does.
         arguments = ["loglevel=5", "watchdog_thresh=60", "rcupdate.rcu_cpu_stall_timeout=120", "no_timer_check",
-                     "sysrq_always_enabled"]
+                     "sysrq_always_enabled", "workqueue.cpu_intensive_thresh_us=0"]
     command = [paths.tool("qemu-system-x86_64", "qemu-system-x86"), *processor,
                "-cpu", "max,la57=off", "-m", str(machine.memory_mib), "-nodefaults", "-no-user-config",
                "-display", "none", "-chardev", "stdio,id=console,signal=off,mux=on",
