@@ -6,6 +6,7 @@
 #include "formats/boot_log/boot_log.hpp"
 
 #include <cstdint>
+#include <ctime>
 
 namespace daybreak::cmd {
 
@@ -25,6 +26,9 @@ public:
     /// process's, another's: the reading says so.
     virtual formats::TscReading read_tsc(uint32_t cpu);
     virtual void wait_ns(uint64_t ns);
+
+private:
+    virtual uint64_t clock_ns(clockid_t clock);
 };
 
 } // namespace daybreak::cmd

@@ -32,6 +32,16 @@ struct FakeClocks : StartClocks {
     void wait_ns(uint64_t ns) override { waited_ns += ns; }
 };
 
+/// Another process runs for 7 ms between two readings, but for every third pair of them.
+struct BusyClocks : StartClocks {
+    uint64_t readings = 0, now_ns = kNow;
+    uint64_t clock_ns(clockid_t clock) override {
+        if (readings++ % 6 < 4)
+            now_ns += 7'000'000;
+        return now_ns + (clock == CLOCK_BOOTTIME ? 3'000'000'000 : 0);
+    }
+};
+
 struct FakeKernel {
     test::TempFolder folder;
     FakeClocks clocks;
@@ -93,6 +103,10 @@ uint64_t missed(const StartLoss* loss, Kind kind) {
 }
 
 } // namespace
+
+TEST_CASE("a busy machine is not taken for one that was suspended longer") {
+    CHECK(BusyClocks().slept_ns() == 3'000'000'000);
+}
 
 TEST_CASE("initcalls and messages are one order on CLOCK_MONOTONIC, which the module ends") {
     FakeKernel kernel;
