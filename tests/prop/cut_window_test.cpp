@@ -65,7 +65,8 @@ public:
             header.window_from_ns = times_[times_.size() / 3];
             header.window_to_ns = times_.back();
         }
-        formats::TraceWriterOptions options{1, 8192u << (random_() % 4), columns};
+        formats::TraceWriterOptions options{
+            .zstd_level = 1, .block_raw_bytes = 8192u << (random_() % 4), .columns = columns};
         auto writer = formats::TraceWriter::create(sink, header, options).value();
         std::vector<Bytes> memory = recording_->pieces();
         std::vector<ByteView> pieces;

@@ -15,6 +15,7 @@
 #include "formats/dump/kdump_format.hpp"
 #include "tests/support/segment_builder.hpp"
 
+#include <algorithm>
 #include <elf.h>
 #include <endian.h>
 #include <functional>

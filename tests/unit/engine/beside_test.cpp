@@ -36,7 +36,7 @@ Dof small(uint64_t bufsize = 16384) {
     dof.option(DBK_OPT_SEGMENTSIZE, 4096);
     return dof;
 }
-void fire(dbk_engine* engine, dbk_probe& probe, uint64_t arg0, uint64_t arg1 = 0) {
+void fire(dbk_engine*, dbk_probe& probe, uint64_t arg0, uint64_t arg1 = 0) {
     uint64_t args[DBK_PROBE_ARGS_MAX] = {arg0, arg1};
     dbk_probe_fire(&probe, args, nullptr);
 }
