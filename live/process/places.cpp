@@ -45,6 +45,19 @@ uint32_t number_named(const formats::DofProbeName& description) {
     return description.id == 0 && parsed.ec == std::errc{} ? number : 0;
 }
 
+std::vector<uint32_t> numbers_named(const formats::DofProbeName& description) {
+    const std::string& provider = description.provider;
+    const char* end = provider.data() + provider.size();
+    std::vector<uint32_t> numbers;
+    for (size_t at = provider.find_last_not_of("0123456789") + 1; at < provider.size(); at++) {
+        uint32_t number = 0;
+        if (provider[at] != '0' && description.id == 0 &&
+            std::from_chars(provider.data() + at, end, number).ec == std::errc{})
+            numbers.push_back(number);
+    }
+    return numbers;
+}
+
 uint32_t process_named(const formats::DofProbeName& description) {
     uint32_t pid = number_named(description);
     return sim::glob_match(description.provider, "pid" + std::to_string(pid)) ? pid : 0;

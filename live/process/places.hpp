@@ -9,7 +9,8 @@
 //                                     that do not exist yet; the probes are of provider "pid"
 //     PROVIDERN:OBJECT:FUNCTION:NAME  a mark of process N (USDT), in FUNCTION: "python123",
 //     "gc-start"
-//     PROVIDER*:/PATH:FUNCTION:NAME   the marks of that file in every process that maps it; the probes
+//     PROVIDER*:/PATH:FUNCTION:NAME   the marks of that file in every process that maps it; the
+//     probes
 //                                     are of PROVIDER: "python*:/usr/bin/python3::gc-start"
 //
 // OBJECT is a file's name without its folder, without its ".so" and what follows, too, or a.out,
@@ -59,6 +60,9 @@ uint32_t process_named(const formats::DofProbeName& description);
 bool is_by_path(const formats::DofProbeName& description);
 /// Returns the number that a description's provider ends with: "python123"; 0: none.
 uint32_t number_named(const formats::DofProbeName& description);
+/// Returns all numbers that a description's provider ends with, as its name may have digits at its
+/// end, too: of "glib2123" 2123, 123, 23 and 3.
+std::vector<uint32_t> numbers_named(const formats::DofProbeName& description);
 /// Returns whether a provider may be one of marks: no provider of the kernel matches.
 bool is_of_marks(const std::string& provider);
 

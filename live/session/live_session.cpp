@@ -123,9 +123,8 @@ base::Result<void> LiveSession::find_places(const formats::DofProbeName& descrip
     }
     if (description.id != 0 || !is_of_marks(description.provider))
         return {};
-    std::set<uint32_t> pids;
-    if (uint32_t pid = number_named(description))
-        pids.insert(pid);
+    std::vector<uint32_t> numbers = numbers_named(description);
+    std::set<uint32_t> pids(numbers.begin(), numbers.end());
     for (const Target* target : targets_)
         pids.insert(static_cast<uint32_t>(target->pid()));
     for (uint32_t pid : pids) {

@@ -49,6 +49,37 @@ TEST_CASE("a provider names a process by its number alone", "[live]") {
     CHECK(process_named({"pid123", "", "", "", 7}) == 0);
 }
 
+/// As <sys/sdt.h> has it: provider digits2, mark here, no semaphore and no arguments.
+extern "C" [[gnu::noinline, gnu::used]] void a_mark_of_the_test() {
+    asm volatile("990: nop\n"
+                 ".pushsection .note.stapsdt,\"?\",\"note\"\n"
+                 ".balign 4\n.4byte 992f-991f, 994f-993f, 3\n"
+                 "991: .asciz \"stapsdt\"\n"
+                 "992: .balign 4\n"
+                 "993: .8byte 990b, 0, 0\n"
+                 ".asciz \"digits2\"\n.asciz \"here\"\n.asciz \"\"\n"
+                 "994: .balign 4\n"
+                 ".popsection\n");
+}
+
+TEST_CASE("a provider whose name ends in digits is one of a process, too", "[live]") {
+    using Numbers = std::vector<uint32_t>;
+    CHECK(numbers_named({"glib2123", "", "", "", 0}) == Numbers{2123, 123, 23, 3});
+    CHECK(numbers_named({"glib2103", "", "", "", 0}) == Numbers{2103, 103, 3});
+    CHECK(numbers_named({"python12", "", "", "", 0}) == Numbers{12, 2});
+    CHECK(numbers_named({"x99999999999", "", "", "", 0}).front() == 999999999);
+    CHECK(numbers_named({"python", "", "", "", 0}).empty());
+    CHECK(numbers_named({"python12", "", "", "", 7}).empty());
+    a_mark_of_the_test();
+    const DofProbeName name{"digits2" + std::to_string(::getpid()), "", "", "here", 0};
+    Places places;
+    for (uint32_t pid : numbers_named(name))
+        places.add_marks(name, pid);
+    REQUIRE(places.all().size() == 1);
+    CHECK(places.all()[0].pid == static_cast<uint32_t>(::getpid()));
+    CHECK(places.all()[0].probe.function == "a_mark_of_the_test");
+}
+
 TEST_CASE("a function's place is where its instructions are in the file that is mapped", "[live]") {
     auto found = places_of({own(), "a.out", "a_function_of_the_test", "entry", 0});
     REQUIRE(found.size() == 1);
