@@ -98,7 +98,8 @@ void ObjectSymbols::read_elf(ElfFile& file, int depth) {
         for (size_t i = 0; i < headers; i++) {
             GElf_Phdr header;
             if (::gelf_getphdr(elf, static_cast<int>(i), &header) && header.p_type == PT_LOAD)
-                segments_.push_back({header.p_offset, header.p_filesz, header.p_vaddr});
+                segments_.push_back({header.p_offset, header.p_filesz, header.p_vaddr,
+                                     (header.p_flags & PF_X) != 0});
         }
     if (depth == 0) {
         is_64_bit_ = ::gelf_getclass(elf) == ELFCLASS64;
@@ -135,6 +136,12 @@ void ObjectSymbols::read_marks(ElfFile& file, Elf_Scn* section, uint64_t base_ad
     if (::gelf_getshdr(section, &header) && header.sh_type == SHT_NOTE &&
         header.sh_size <= kMarksBytesMax && file.take(section))
         read_object_marks(view_of(::elf_rawdata(section, nullptr)), base_address, marks_);
+    // Linkers that leave out a function keep its note, of an address near 0.
+    std::erase_if(marks_, [this](const ObjectMark& mark) {
+        return std::ranges::none_of(segments_, [&mark](const Segment& segment) {
+            return segment.is_code && mark.address - segment.address < segment.file_bytes;
+        });
+    });
 }
 
 std::optional<uint64_t> ObjectSymbols::file_offset_of(uint64_t address) const {

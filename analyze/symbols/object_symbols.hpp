@@ -28,6 +28,7 @@ public:
     /// A part of the file as it is mapped.
     struct Segment {
         uint64_t file_offset, file_bytes, address;
+        bool is_code;
     };
 
     /// Reads what is read when a file is mapped, its build id and its functions.  Nothing when it

@@ -59,6 +59,13 @@ extern "C" [[gnu::noinline, gnu::used]] void a_mark_of_the_test() {
                  "993: .8byte 990b, 0, 0\n"
                  ".asciz \"digits2\"\n.asciz \"here\"\n.asciz \"\"\n"
                  "994: .balign 4\n"
+                 // And what lld leaves of one whose function it has left out.
+                 ".4byte 996f-995f, 998f-997f, 3\n"
+                 "995: .asciz \"stapsdt\"\n"
+                 "996: .balign 4\n"
+                 "997: .8byte 2, 0, 0\n"
+                 ".asciz \"digits2\"\n.asciz \"gone\"\n.asciz \"\"\n"
+                 "998: .balign 4\n"
                  ".popsection\n");
 }
 
@@ -78,6 +85,11 @@ TEST_CASE("a provider whose name ends in digits is one of a process, too", "[liv
     REQUIRE(places.all().size() == 1);
     CHECK(places.all()[0].pid == static_cast<uint32_t>(::getpid()));
     CHECK(places.all()[0].probe.function == "a_mark_of_the_test");
+    Places by_path;
+    REQUIRE(by_path.add_by_path({"digits2*", "/proc/self/exe", "", "", 0}).ok());
+    REQUIRE(by_path.all().size() == 1);
+    CHECK(by_path.all()[0].probe.name == "here");
+    CHECK(by_path.all()[0].offset == places.all()[0].offset);
 }
 
 TEST_CASE("a function's place is where its instructions are in the file that is mapped", "[live]") {
