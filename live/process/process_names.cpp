@@ -71,6 +71,7 @@ std::vector<ProcessNames::Mapping> ProcessNames::read_maps(uint64_t pid) {
     if (!bytes.ok())
         return mappings;
     std::string text(reinterpret_cast<const char*>(bytes->data()), bytes->size());
+    std::map<std::string, uint64_t> starts;
     for (size_t at = 0; at < text.size();) {
         size_t end = std::min(text.find('\n', at), text.size());
         std::string line = text.substr(at, end - at);
@@ -85,6 +86,7 @@ std::vector<ProcessNames::Mapping> ProcessNames::read_maps(uint64_t pid) {
         mapping.device = device;
         mapping.is_code = rights[2] == 'x';
         mapping.path = line.substr(std::min<size_t>(static_cast<size_t>(path_at), line.size()));
+        mapping.object_start = starts.try_emplace(mapping.path, mapping.begin).first->second;
         mappings.push_back(std::move(mapping));
     }
     return mappings;
@@ -107,6 +109,9 @@ ProcessNames::Object& ProcessNames::open_object(uint64_t pid, const Mapping& map
             object->symbols = analyze::ObjectSymbols::read(own_vdso());
         else
             object->file = analyze::open_object(path_of(pid, mapping));
+        struct stat status = {};
+        if (object->file.valid() && ::fstat(object->file.get(), &status) == 0)
+            object->identity = {status.st_dev, status.st_ino};
     }
     return *object;
 }
@@ -133,7 +138,9 @@ const analyze::ObjectFrames* ProcessNames::frames_of(uint64_t pid, const Mapping
     for (const std::string& path : {path_of(pid, mapping), mapping.path}) {
         base::ScopedFd file = analyze::open_object(path);
         struct stat status = {};
-        if (!file.valid() || ::fstat(file.get(), &status) != 0 || status.st_ino != mapping.inode)
+        // Not as maps have the device: some file systems show another one there.
+        if (!file.valid() || ::fstat(file.get(), &status) != 0 ||
+            object.identity != std::pair(status.st_dev, status.st_ino))
             continue;
         object.frames = std::make_unique<analyze::ObjectFrames>(std::move(file));
         break;
@@ -233,9 +240,10 @@ const ProcessNames::Mapping* ProcessNames::mapping_of(uint64_t pid, uint64_t add
             if (!now.empty()) // a process that is gone keeps the maps it had
                 found->second = std::move(now);
         }
-        for (const Mapping& mapping : found->second)
-            if (address >= mapping.begin && address < mapping.end)
-                return &mapping;
+        const std::vector<Mapping>& maps = found->second;
+        auto after = std::ranges::upper_bound(maps, address, {}, &Mapping::begin);
+        if (after != maps.begin() && address < (after - 1)->end)
+            return &*(after - 1);
         if (is_new)
             break;
     }
@@ -251,12 +259,7 @@ std::optional<analyze::UserPlace> ProcessNames::find(uint64_t pid, uint64_t addr
     place.object = name_of(mapping->path);
     uint64_t in_file = address - mapping->begin + mapping->file_offset;
     place.object_offset = in_file;
-    place.object_start = mapping->begin;
-    for (const Mapping& other : maps_[pid]) // ascending
-        if (other.path == mapping->path) {
-            place.object_start = other.begin;
-            break;
-        }
+    place.object_start = mapping->object_start;
     if (mapping->path[0] != '/' && mapping->path != kVdso)
         return place; // [stack], [vsyscall]
     const analyze::ObjectSymbols& object = object_of(pid, *mapping);

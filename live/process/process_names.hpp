@@ -12,8 +12,11 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
+#include <sys/types.h>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 namespace daybreak::live {
@@ -74,16 +77,19 @@ public:
 
 private:
     struct Object {
-        base::ScopedFd file; ///< till it is read
+        base::ScopedFd file;                             ///< till it is read
+        std::optional<std::pair<dev_t, ino_t>> identity; ///< of the file, when it was there
         analyze::ObjectSymbols symbols;
         std::unique_ptr<analyze::ObjectFrames> frames; ///< null: not asked for, or no file
     };
     struct Mapping {
         uint64_t begin, end, file_offset, inode;
+        uint64_t object_start; ///< of the first mapping of this path
         bool is_code;
         std::string path, device;
     };
 
+    /// Ascending by their addresses.
     static std::vector<Mapping> read_maps(uint64_t pid);
     static std::string path_of(uint64_t pid, const Mapping& mapping);
     Object& open_object(uint64_t pid, const Mapping& mapping);

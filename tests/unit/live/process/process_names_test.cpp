@@ -9,8 +9,10 @@
 #include <csignal>
 #include <fcntl.h>
 #include <filesystem>
+#include <sched.h>
 #include <sys/inotify.h>
 #include <sys/mman.h>
+#include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -129,6 +131,66 @@ TEST_CASE("what took the place of a file is opened only if it is one", "[live][n
               .why_short.starts_with("no file of that build"));
     char events[4096];
     CHECK(::read(watch.get(), events, sizeof(events)) < 0);
+}
+
+namespace {
+
+enum Outcome { kRefused, kTaken, kNotPossible };
+
+/// In namespaces of its own: a program of one file system runs, and when it has ended another one
+/// lies there, whose first file has the same number.
+Outcome frames_of_other_device(const std::string& folder) {
+    if ((::unshare(CLONE_NEWNS) != 0 && ::unshare(CLONE_NEWUSER | CLONE_NEWNS) != 0) ||
+        ::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0)
+        return kNotPossible;
+    const std::string path = folder + "/copy";
+    struct stat status[2] = {};
+    auto make_file = [&](int number) {
+        std::error_code failed;
+        return ::mount("none", folder.c_str(), "tmpfs", 0, nullptr) == 0 &&
+               std::filesystem::copy_file("/proc/self/exe", path, failed) &&
+               ::stat(path.c_str(), &status[number]) == 0;
+    };
+    if (!make_file(0))
+        return kNotPossible;
+    base::ScopedFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+    void* code = ::mmap(nullptr, 1 << 16, PROT_READ | PROT_EXEC, MAP_PRIVATE, file.get(), 0);
+    pid_t child = code == MAP_FAILED ? -1 : ::fork();
+    if (child == 0)
+        for (;;)
+            ::pause();
+    if (child < 0)
+        return kNotPossible;
+    ProcessNames names;
+    names.remember(static_cast<uint64_t>(child));
+    ::kill(child, SIGKILL);
+    ::waitpid(child, nullptr, 0);
+    if (!make_file(1) || status[0].st_ino != status[1].st_ino)
+        return kNotPossible;
+    test::StackSnapshot snapshot;
+    snapshot.registers[analyze::FrameState::kSp] = 0x1000;
+    snapshot.registers[analyze::FrameState::kIp] = reinterpret_cast<uint64_t>(code) + 0x1000;
+    return names.unwind(static_cast<uint64_t>(child), snapshot.thread(), std::nullopt)
+                   .why_short.starts_with("no file of that build")
+               ? kRefused
+               : kTaken;
+}
+
+} // namespace
+
+TEST_CASE("a file of the same number on another device is another file", "[live][names]") {
+    test::TempFolder folder;
+    pid_t child = ::fork();
+    if (child == 0)
+        ::_exit(frames_of_other_device(folder.path.string()));
+    REQUIRE(child > 0);
+    int status = 0;
+    REQUIRE(::waitpid(child, &status, 0) == child);
+    REQUIRE(WIFEXITED(status));
+    if (WEXITSTATUS(status) == kNotPossible)
+        WARN("skipped: no file systems can be mounted here");
+    else
+        CHECK(WEXITSTATUS(status) == kRefused);
 }
 
 TEST_CASE("what is in no file has the name that its runtime wrote", "[live][names]") {
