@@ -5,6 +5,8 @@
 
 #include "base/result.hpp"
 
+#include <algorithm>
+
 namespace daybreak::base {
 
 namespace {
@@ -40,19 +42,35 @@ size_t visible_bytes(std::string_view text) {
     return code < kLeast[length] || code > kMost || is_surrogate || is_c1 ? 0 : length;
 }
 
-std::string visible(std::string_view text) {
+namespace {
+
+std::string shown_of(std::string_view text, bool is_name) {
     std::string shown;
     shown.reserve(text.size());
     while (!text.empty()) {
         size_t bytes = visible_bytes(text);
-        if (bytes == 0)
+        if (bytes == 0 || (is_name && (text[0] == '\n' || text[0] == '\t'))) {
             shown +=
                 strprintf("\\%03o", static_cast<unsigned>(static_cast<unsigned char>(text[0])));
-        else
+            bytes = 1;
+        } else {
             shown.append(text, 0, bytes);
-        text.remove_prefix(bytes == 0 ? 1 : bytes);
+        }
+        text.remove_prefix(bytes);
     }
     return shown;
+}
+
+} // namespace
+
+std::string visible(std::string_view text) {
+    return shown_of(text, /*is_name=*/false);
+}
+
+std::string visible_name(std::string_view name) {
+    auto is_plain = [](char c) { return c >= 0x20 && c < 0x7f; };
+    return std::ranges::all_of(name, is_plain) ? std::string(name)
+                                               : shown_of(name, /*is_name=*/true);
 }
 
 } // namespace daybreak::base

@@ -14,8 +14,11 @@ namespace daybreak::base {
 /// U+009F) or no UTF-8.
 size_t visible_bytes(std::string_view text);
 
-/// Returns the text with each byte that visible_bytes() refuses as backslash and three octal digits,
-/// as "\033".
+/// Returns the text with each byte that visible_bytes() refuses as backslash and three octal
+/// digits, as "\033".
 std::string visible(std::string_view text);
+
+/// The same, of newlines and tabs, too: for a name inside of a line.
+std::string visible_name(std::string_view name);
 
 } // namespace daybreak::base

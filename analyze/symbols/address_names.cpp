@@ -4,6 +4,7 @@
 #include "analyze/symbols/address_names.hpp"
 
 #include "analyze/symbols/demangle.hpp"
+#include "base/visible.hpp"
 #include "formats/trace/code_symbol.hpp"
 
 #include <algorithm>
@@ -19,6 +20,11 @@ std::string hexadecimal(uint64_t address) {
     std::array<char, 18> text = {'0', 'x'};
     char* end = std::to_chars(text.data() + 2, text.data() + text.size(), address, 16).ptr;
     return {text.data(), end};
+}
+
+/// Names of files and functions are what who made them wrote, and are one word of a line.
+std::string object_text(const UserPlace& place) {
+    return base::visible_name(place.object);
 }
 
 } // namespace
@@ -94,14 +100,14 @@ std::string AddressNames::user_text(uint64_t pid, uint64_t address, bool offset)
     if (!place)
         return hexadecimal(address);
     if (place->symbol.empty())
-        return place->by_offset ? place->object + ":" + hexadecimal(place->object_offset)
-                                : place->object + "`" + hexadecimal(address);
+        return object_text(*place) + (place->by_offset ? ":" + hexadecimal(place->object_offset)
+                                                       : "`" + hexadecimal(address));
     return function_text(*place, offset);
 }
 
 std::string AddressNames::function_text(const UserPlace& place, bool offset) const {
-    std::string text =
-        place.object + "`" + (style_.mangled ? place.symbol : demangled(place.symbol));
+    std::string text = object_text(place) + "`" +
+                       base::visible_name(style_.mangled ? place.symbol : demangled(place.symbol));
     if (offset && place.symbol_offset != 0)
         text += "+" + hexadecimal(place.symbol_offset);
     return text;
@@ -139,12 +145,13 @@ uint64_t AddressNames::user_module_start(uint64_t pid, uint64_t address) const {
 
 std::string AddressNames::user_module(uint64_t pid, uint64_t address) const {
     auto place = find_user(pid, address);
-    return place ? place->object : hexadecimal(address);
+    return place ? object_text(*place) : hexadecimal(address);
 }
 
 std::string AddressNames::user_unresolved(uint64_t pid, uint64_t address) const {
     auto place = find_user(pid, address);
-    return place ? place->object + ":" + hexadecimal(place->object_offset) : hexadecimal(address);
+    return place ? object_text(*place) + ":" + hexadecimal(place->object_offset)
+                 : hexadecimal(address);
 }
 
 } // namespace daybreak::analyze

@@ -44,3 +44,11 @@ TEST_CASE("every byte but printable ASCII, newline and tab is refused alone", "[
     }
     CHECK(visible_bytes("") == 0);
 }
+
+TEST_CASE("a name stays on its line", "[base][visible]") {
+    CHECK(daybreak::base::visible_name("std::vector<int>") == "std::vector<int>");
+    CHECK(daybreak::base::visible_name("gr\303\274n") == "gr\303\274n");
+    CHECK(daybreak::base::visible_name("a\nb\tc\033[2J\177") == "a\\012b\\011c\\033[2J\\177");
+    CHECK(daybreak::base::visible_name("\xff\n") == "\\377\\012");
+    CHECK(daybreak::base::visible_name("").empty());
+}

@@ -79,6 +79,8 @@ public:
     std::optional<UserPlace> find(uint64_t pid, uint64_t address,
                                   std::optional<uint64_t> mono_ns) override {
         asked_ns = mono_ns;
+        if (pid == 8 && address == 0x1000)
+            return UserPlace{"pro\ng", 0, "f\n0x1\033[2J", 1, 0x1000};
         if (pid != 7 || address < 0x400000)
             return std::nullopt;
         UserPlace place{"prog", address - 0x400000, "", 0, 0x400000};
@@ -120,6 +122,10 @@ TEST_CASE("addresses of a process are named and have a beginning", "[analyze][sy
         names.user_symbol(7, 0x401004);
         CHECK_FALSE(processes.asked_ns);
     }
+    // What is in a name is not another line, nor does it drive a terminal.
+    CHECK(names.user_location(8, 0x1000) == "pro\\012g`f\\0120x1\\033[2J+0x1");
+    CHECK(names.user_module(8, 0x1000) == "pro\\012g");
+    CHECK(names.user_unresolved(8, 0x1000) == "pro\\012g:0x0");
     AddressNames none(nullptr);
     CHECK(none.user_symbol(7, 0x401004) == "0x401004");
     CHECK(none.unnamed().user);
