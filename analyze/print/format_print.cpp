@@ -133,6 +133,19 @@ void print_stack_field(std::string& out, const Field& field, const Value& value,
     print_stack(out, value, context, layout);
 }
 
+/// Of uaddr() and its kin the process is known, of an integer it is the only target.
+std::string user_address_text(const Value& value, const PrintContext& context) {
+    bool has_process = value.type.kind == ValueKind::uaddress ||
+                       value.type.kind == ValueKind::usymbol ||
+                       value.type.kind == ValueKind::umodule;
+    if (has_process)
+        return symbolic_text(value, context);
+    const uint64_t address = value.unsigned_integer();
+    return context.target_pid != 0
+               ? context.names.user_location(context.target_pid, address)
+               : base::strprintf("0x%llx", static_cast<unsigned long long>(address));
+}
+
 void print_value(std::string& out, const Field& field, const Value& value,
                  const PrintContext& context) {
     auto text = [&](std::string_view shown) {
@@ -160,12 +173,8 @@ void print_value(std::string& out, const Field& field, const Value& value,
     case 'a':
         text(context.names.location(value.unsigned_integer()));
         break;
-    case 'A': // of uaddr() and its kin the process is known
-        text(value.type.kind == ValueKind::uaddress || value.type.kind == ValueKind::usymbol ||
-                     value.type.kind == ValueKind::umodule
-                 ? symbolic_text(value, context)
-                 : base::strprintf("0x%llx",
-                                   static_cast<unsigned long long>(value.unsigned_integer())));
+    case 'A':
+        text(user_address_text(value, context));
         break;
     case 'Y':
         text(time_text(value.unsigned_integer(), kTimestampFormat));

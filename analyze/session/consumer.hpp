@@ -46,10 +46,11 @@ struct ConsumerShared {
     Sink& sink;
     const AddressNames& names;
     const ConsumerHooks& hooks;
-    bool testing = false; ///< no CPU and ID columns
-    bool json = false;    ///< lines of JSON instead of text
-    bool totals = false;  ///< clear() and trunc() do nothing
-    std::string out;      ///< text that the sink has not seen yet
+    bool testing = false;    ///< no CPU and ID columns
+    bool json = false;       ///< lines of JSON instead of text
+    bool totals = false;     ///< clear() and trunc() do nothing
+    uint64_t target_pid = 0; ///< as ReportOptions
+    std::string out;         ///< text that the sink has not seen yet
     bool has_heading = false;
     uint64_t problems = 0; ///< statements that could not be carried out
     bool reported_system = false;

@@ -26,6 +26,7 @@ ReportSession::ReportSession(const ReportOptions& options, Sink& sink)
                                                                           options.testing} {
     shared_.json = options.json;
     shared_.totals = options.totals;
+    shared_.target_pid = options.target_pid;
 }
 
 ReportSession::Ring* ReportSession::find(uint16_t ring_id) {

@@ -52,6 +52,8 @@ struct ReportOptions {
     /// Processes that still run; null: their addresses stay numbers.  Must outlive the call.
     UserNames* users = nullptr;
     UserNameStyle user_style;
+    /// Whose addresses %A of plain integers are; 0: of no one process.
+    uint64_t target_pid = 0;
     ConsumerHooks hooks;
     /// Memory for aggregations of one ring.
     uint64_t aggregation_bytes_max = kAggregationBytesMax;

@@ -114,6 +114,8 @@ analyze::ReportOptions Tracing::report_options() {
     options.output.field_width_max = analyze::kOwnFieldWidthMax;
     options.symbols = session_.symbols();
     options.users = &users_;
+    if (targets_.size() == 1)
+        options.target_pid = static_cast<uint64_t>(targets_[0].pid());
     options.hooks = outside_hooks(output_.file());
     return options;
 }

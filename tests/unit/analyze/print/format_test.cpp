@@ -123,6 +123,33 @@ TEST_CASE("addresses print as symbols", "[analyze][print]") {
     }
 }
 
+TEST_CASE("an integer is an address of the only target", "[analyze][print]") {
+    class OneFunction : public UserNames {
+    public:
+        std::optional<UserPlace> find(uint64_t pid, uint64_t address,
+                                      std::optional<uint64_t>) override {
+            if (pid != 42 || address < 0x401000 || address >= 0x401020)
+                return std::nullopt;
+            return UserPlace{"prog", address - 0x400000, "work", address - 0x401000, 0x400000};
+        }
+    } users;
+    AddressNames names(nullptr, &users);
+    auto printed = [&](uint64_t target, uint64_t address) {
+        Given given = number(address);
+        std::string out;
+        PrintContext context{.options = kOptions, .names = names, .target_pid = target};
+        const std::vector<Value> values = {{given.type, given.bytes}};
+        auto format = parse_format("[%16A]");
+        REQUIRE(format.ok());
+        REQUIRE(print_formatted(out, *format, values, {}, context).ok());
+        return out;
+    };
+    CHECK(printed(42, 0x401004) == "[   prog`work+0x4]");
+    CHECK(printed(42, 0x500000) == "[        0x500000]");
+    CHECK(printed(7, 0x401004) == "[        0x401004]");
+    CHECK(printed(0, 0x401004) == "[        0x401004]");
+}
+
 TEST_CASE("times print in the local zone", "[analyze][print]") {
     ::setenv("TZ", "UTC", 1);
     ::tzset();
