@@ -48,7 +48,7 @@ StabilityRules::StabilityRules() {
     providers_["profile"] = {kEvolving, kUnstable, kPrivate, kEvolving, kEvolving};
     providers_["syscall"] = {kEvolving, kPrivate, kEvolvingIsa, kEvolving, kPrivateIsa};
     for (const char* name :
-         {"boot", "callout_execute", "cpc", "dtaudit", "dtmalloc", "fpuinfo", "fsinfo", "io", "ip", "lockstat", "mac_framework", "mib", "proc", "sched", "sctp", "sysinfo", "tcp", "udp", "vfs", "vminfo"})
+         {"boot", "callout_execute", "cpc", "crash", "dtaudit", "dtmalloc", "fpuinfo", "fsinfo", "io", "ip", "lockstat", "mac_framework", "mib", "proc", "sched", "sctp", "sysinfo", "tcp", "udp", "vfs", "vminfo"})
         providers_[name] = {kEvolving, kPrivate, kPrivate, kEvolving, kEvolvingIsa};
     providers_["fbt"] = providers_["kinst"] = {kEvolving, kPrivate, kPrivate, kEvolving, kPrivateIsa};
     providers_["sdt"] = {kEvolving, kPrivate, kPrivate, kPrivate, kPrivateIsa};

@@ -26,6 +26,7 @@
  */
 #include "formats/abi/probes/boot.h"
 #include "formats/abi/probes/callout_execute.h"
+#include "formats/abi/probes/crash.h"
 #include "formats/abi/probes/dtaudit.h"
 #include "formats/abi/probes/dtmalloc.h"
 #include "formats/abi/probes/fpuinfo.h"

@@ -260,7 +260,7 @@ equal never-at-all "$(refused alignment_faults-all-1 'cpc has no.*')" "cpc has n
 equal no-event "$(refused nothing-all-1 'cpc has cycles,')" "cpc has cycles,"
 
 # provider name, or provider function:name, as docs/providers.md has them
-daybreak dtrace -ln 'boot:::,callout_execute:::,dtaudit:::,dtmalloc:::,fpuinfo:::,fsinfo:::,io:::,ip:::,lockstat:::,mac_framework:::,mib:::,proc:::,sched:::,sctp:::,sysinfo:::,tcp:::,udp:::,vfs:::,vminfo:::' 2>errors | sed 1d | cut -c 7- |
+daybreak dtrace -ln 'boot:::,callout_execute:::,crash:::,dtaudit:::,dtmalloc:::,fpuinfo:::,fsinfo:::,io:::,ip:::,lockstat:::,mac_framework:::,mib:::,proc:::,sched:::,sctp:::,sysinfo:::,tcp:::,udp:::,vfs:::,vminfo:::' 2>errors | sed 1d | cut -c 7- |
 	awk '{ print $1, (NF == 4 ? ($2 == "vmlinux" ? "" : $2 ":") $3 ":" : "") $NF }' | LC_ALL=C sort >listed
 equal list-is-the-documents "$(diff listed $in/probes) $(cat errors)" " "
 at_least list-has-all "$(grep -c . listed)" 120

@@ -6,8 +6,10 @@
  *   insmod crash.ko how=triple   no interrupt table any more, then an interrupt: the CPU resets
  *   insmod crash.ko how=lockup   interrupts off, for good, on the CPU that loads it
  *
- * or lets the kernel believe for 10 seconds that it is in trouble:
+ * or lets the kernel believe that it is in trouble, hung, soft and hard for 10 seconds:
  *
+ *   insmod crash.ko how=warn     the kernel is warned
+ *   insmod crash.ko how=oops     the task that loads it writes through NULL, and ends with an oops
  *   insmod crash.ko how=hung     the task that loads it waits and cannot be killed
  *   insmod crash.ko how=soft     its CPU does not schedule
  *   insmod crash.ko how=hard     its CPU takes no interrupts; says what NMIs left of their stack
@@ -24,7 +26,7 @@
 
 static char *how = "";
 module_param(how, charp, 0);
-MODULE_PARM_DESC(how, "null, triple, lockup, hung, soft, hard or tsc");
+MODULE_PARM_DESC(how, "null, triple, lockup, warn, oops, hung, soft, hard or tsc");
 
 #define TROUBLE_S 10
 
@@ -98,6 +100,10 @@ static int __init crash_init(void)
 		local_irq_disable();
 		for (;;)
 			cpu_relax();
+	} else if (sysfs_streq(how, "warn")) {
+		WARN(1, "a test says so\n");
+	} else if (sysfs_streq(how, "oops")) {
+		write_null(NULL);
 	} else if (sysfs_streq(how, "hung")) {
 		schedule_timeout_uninterruptible(TROUBLE_S * HZ);
 	} else if (sysfs_streq(how, "soft")) {
