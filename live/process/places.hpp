@@ -7,11 +7,9 @@
 //                         :1f         its instruction at that offset, in hexadecimal
 //     pid*:/PATH:FUNCTION:entry       the same of every process that maps that file, also of those
 //                                     that do not exist yet; the probes are of provider "pid"
-//     PROVIDERN:OBJECT:FUNCTION:NAME  a mark of process N (USDT), in FUNCTION: "python123",
-//     "gc-start"
-//     PROVIDER*:/PATH:FUNCTION:NAME   the marks of that file in every process that maps it; the
-//     probes
-//                                     are of PROVIDER: "python*:/usr/bin/python3::gc-start"
+//     PROVIDERN:OBJECT:FUNCTION:NAME  a mark of process N (USDT): "python123", "gc-start"
+//     PROVIDER*:/PATH:FUNCTION:NAME   the marks of that file in every process that maps it, of
+//                                     PROVIDER: "python*:/usr/bin/python3::gc-start"
 //
 // OBJECT is a file's name without its folder, without its ".so" and what follows, too, or a.out,
 // the program itself; globs may stand for it and for FUNCTION.
