@@ -9,7 +9,6 @@
 #include "recorder/old_symbols.hpp"
 
 #include <algorithm>
-#include <cinttypes>
 #include <filesystem>
 #include <sys/utsname.h>
 
@@ -28,7 +27,8 @@ bool is_same(const std::string& recorded, const char* running) {
 /// This process's vDSO, when its kernel is the one that was recorded.
 base::Bytes running_vdso(const formats::Recording& recording) {
     struct utsname name = {};
-    if (!recording.host || ::uname(&name) != 0 || !is_same(recording.host->release, name.release) ||
+    if (!recording.host || ::uname(&name) != 0 ||
+        !is_same(recording.host->release, name.release) ||
         !is_same(recording.host->version, name.version))
         return {};
     base::ByteView vdso = live::own_vdso();
@@ -140,18 +140,10 @@ void complain_of_unnamed(const analyze::UnnamedAddresses& unnamed,
 
 void complain_of_missing(const UserNamesOfAll& names) {
     analyze::MissingFiles missing;
-    std::set<std::string> too_large;
     for (const auto& one : names)
-        if (one) {
+        if (one)
             missing.merge(one->missing());
-            too_large.insert(one->too_large().begin(), one->too_large().end());
-        }
     complain_of_missing(missing);
-    for (const std::string& path : too_large)
-        complain("no lines of " + base::visible_name(path) +
-                 base::strprintf(": its debug information has more than %" PRIu64
-                                 " MiB, or than the file can hold",
-                                 analyze::ObjectLines::kDebugBytesMax >> 20));
 }
 
 void complain_of_missing(const analyze::MissingFiles& missing) {

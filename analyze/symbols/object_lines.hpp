@@ -7,12 +7,10 @@
 // unpacked when it is first asked.
 #pragma once
 
-#include "analyze/symbols/elf_file.hpp"
 #include "base/file.hpp"
 
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -22,19 +20,13 @@ namespace daybreak::analyze {
 
 class ObjectLines {
 public:
-    /// Debug information of one file, unpacked: it stays in memory while names are asked for.
-    static constexpr uint64_t kDebugBytesMax = uint64_t{1} << 30;
-
-    /// Reads an untrusted ELF file; one without DWARF has no lines, nor has one with more than
-    /// kDebugBytesMax of it, or than its bytes can hold.
+    /// Reads an untrusted ELF file; one without DWARF has no lines.  Bounded by its size.
     explicit ObjectLines(base::ScopedFd file);
     ~ObjectLines();
     ObjectLines(const ObjectLines&) = delete;
     ObjectLines& operator=(const ObjectLines&) = delete;
 
     bool empty() const { return units_.empty(); }
-    /// Returns whether there are no lines as there is too much of what has them.
-    bool is_too_large() const { return is_too_large_; }
     /// Returns "malloc.c:3275" of an address as the object's symbols count; "": not known.
     std::string find(uint64_t address) const;
 
@@ -43,13 +35,9 @@ private:
         uint64_t begin, end, die_offset;
     };
     void read_units();
-    void set_other_file();
 
-    base::ScopedFd file_, other_file_; ///< the other one: which .gnu_debugaltlink names
-    ElfFile elf_;
-    std::optional<ElfFile> other_elf_;
-    Dwarf *dwarf_ = nullptr, *other_ = nullptr;
-    bool is_too_large_ = false;
+    base::ScopedFd file_;
+    Dwarf* dwarf_ = nullptr;
     std::vector<UnitRange> units_; ///< ascending
 };
 

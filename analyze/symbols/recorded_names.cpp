@@ -95,14 +95,8 @@ std::string RecordedNames::line(uint64_t pid, uint64_t address, bool is_return,
         return "";
     if (!object->lines)
         object->lines = std::make_unique<ObjectLines>(open_object(object->path));
-    auto note_too_large = [&](const std::string& path) {
-        if (object->lines->is_too_large())
-            too_large_.insert(path);
-    };
-    note_too_large(object->path);
     if (object->lines->empty() && !object->debug_path.empty()) {
         object->lines = std::make_unique<ObjectLines>(open_object(object->debug_path));
-        note_too_large(object->debug_path);
         object->debug_path.clear();
     }
     return object->lines->find(*in_object);

@@ -13,7 +13,6 @@
 
 #include <map>
 #include <memory>
-#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -39,8 +38,6 @@ public:
 
     /// Files that addresses were in and that are not here.
     MissingFiles missing() const { return files_.missing(); }
-    /// Files that have too much debug information for their lines to be read.
-    const std::set<std::string>& too_large() const { return too_large_; }
 
 private:
     using Match = formats::ProcessMaps::Match;
@@ -52,7 +49,6 @@ private:
     const formats::ProcessMaps& maps_;
     ObjectFiles files_;
     formats::JitNames jit_names_;
-    std::set<std::string> too_large_;
     /// What was asked for with a time, and the beginnings of symbol and object, which are keys of
     /// aggregations: there the time is not known any more.  Without a file: there were several.
     std::map<std::pair<uint64_t, uint64_t>, Match> remembered_; // by pid and address

@@ -11,15 +11,12 @@
 
 #include <catch2/catch.hpp>
 
-#include <algorithm>
 #include <cinttypes>
 #include <cstring>
 #include <dlfcn.h>
-#include <elf.h>
 #include <fcntl.h>
 #include <filesystem>
 #include <fstream>
-#include <sys/inotify.h>
 #include <unistd.h>
 
 using namespace daybreak;
@@ -173,116 +170,6 @@ TEST_CASE("lines of a stripped program are in its file of debug symbols", "[anal
           base::strprintf("program`daybreak_witness_function (recorded_names_test.cpp:%d)",
                           kWitnessLine));
     CHECK(users.missing().empty());
-}
-
-TEST_CASE("lines are not read where they would be more than there may be", "[analyze][symbols]") {
-    Code code = code_at(witness());
-    test::TempFolder temporary;
-    const std::string path = (temporary.path / "packed").string();
-    const std::string pack =
-        "objcopy --compress-debug-sections=zlib-gabi " + code.path + " " + path;
-    REQUIRE(std::system(pack.c_str()) == 0);
-    auto open = [&] { return base::ScopedFd(::open(path.c_str(), O_RDWR | O_CLOEXEC)); };
-    {
-        ObjectLines lines(open());
-        CHECK_FALSE(lines.empty());
-        CHECK_FALSE(lines.is_too_large());
-    }
-    // The first section that is packed says how large it is.
-    base::ScopedFd file = open();
-    Elf64_Ehdr head;
-    REQUIRE(::pread(file.get(), &head, sizeof(head), 0) == sizeof(head));
-    std::vector<Elf64_Shdr> sections(head.e_shnum);
-    const size_t bytes = sections.size() * sizeof(Elf64_Shdr);
-    REQUIRE(::pread(file.get(), sections.data(), bytes, static_cast<off_t>(head.e_shoff)) ==
-            static_cast<ssize_t>(bytes));
-    auto packed = std::ranges::find_if(
-        sections, [](const auto& one) { return (one.sh_flags & SHF_COMPRESSED) != 0; });
-    REQUIRE(packed != sections.end());
-    const uint64_t claimed = ObjectLines::kDebugBytesMax + 1;
-    REQUIRE(::pwrite(file.get(), &claimed, sizeof(claimed),
-                     static_cast<off_t>(packed->sh_offset + offsetof(Elf64_Chdr, ch_size))) ==
-            sizeof(claimed));
-    ObjectLines lines(open());
-    CHECK(lines.empty());
-    CHECK(lines.is_too_large());
-}
-
-/// A function of which a unit says the folder by a name in another file, as dwz makes them.
-constexpr const char* kSharedName = R"(
-    .text
-shared: .file 1 "shared.c"
-    .loc 1 7
-    nop
-    ret
-.Lend:
-    .section .debug_line
-.Lline:
-    .section .debug_abbrev,"",@progbits
-.Labbrev: .uleb128 1, 0x11
-    .byte 0
-    .uleb128 0x10, 0x17, 0x11, 0x01, 0x12, 0x07, 0x1b, 0x1f21
-    .byte 0, 0, 0
-    .section .debug_info,"",@progbits
-    .long .Linfo_end - .Linfo
-.Linfo: .short 4
-    .long .Labbrev
-    .byte 8
-    .uleb128 1
-    .long .Lline
-    .quad shared, .Lend - shared
-    .long 0
-.Linfo_end:
-    .section .gnu_debugaltlink,"",@progbits
-    .asciz "FOLDER"
-    .fill 20, 1, 7
-)";
-
-TEST_CASE("what a file names for its debug information is opened only if it is a file",
-          "[analyze][symbols]") {
-    test::TempFolder temporary;
-    const std::string folder = temporary.path.string(), path = folder + "/shared.so";
-    std::string source = kSharedName;
-    source.replace(source.find("FOLDER"), 6, folder);
-    std::ofstream(folder + "/shared.s") << source;
-    const std::string make = "cd " + folder + " && as shared.s -o shared.o && ld -shared shared.o" +
-                             " -o shared.so 2>/dev/null";
-    REQUIRE(std::system(make.c_str()) == 0);
-    base::ScopedFd watch(::inotify_init1(IN_NONBLOCK | IN_CLOEXEC));
-    REQUIRE(::inotify_add_watch(watch.get(), folder.c_str(), IN_OPEN | IN_ONLYDIR) >= 0);
-    base::ScopedFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-    char events[4096];
-    REQUIRE(::read(watch.get(), events, sizeof(events)) > 0); // of shared.so itself
-    ObjectSymbols symbols = ObjectSymbols::read(file.get());
-    ObjectLines lines(std::move(file));
-    REQUIRE_FALSE(lines.empty());
-    REQUIRE(symbols.segments().size() > 0);
-    uint64_t text = 0;
-    for (const auto& segment : symbols.segments())
-        if (lines.find(segment.address) == "shared.c:7")
-            text = segment.address;
-    CHECK(text != 0);
-    CHECK(::read(watch.get(), events, sizeof(events)) < 0);
-}
-
-TEST_CASE("a stripped program has the names that were packed into it", "[analyze][symbols]") {
-    Code code = code_at(witness());
-    test::TempFolder temporary;
-    const std::string folder = temporary.path.string();
-    // As Fedora's packages are made: functions alone, in a file of debug symbols, by xz.
-    const std::string pack =
-        "cd " + folder + " && objcopy --strip-all " + code.path +
-        " program && objcopy --only-keep-debug " + code.path +
-        " debug && objcopy -S --keep-symbol=daybreak_witness_function debug mini && xz mini && " +
-        "objcopy --add-section .gnu_debugdata=mini.xz program packed";
-    REQUIRE(std::system(pack.c_str()) == 0);
-    auto named = [&](const char* file) {
-        formats::ProcessMaps maps = maps_of(code, build_id_of(code.path), folder + "/" + file);
-        RecordedNames users(maps, {});
-        return AddressNames(nullptr, &users).user_location(kPid, witness() + 1);
-    };
-    CHECK_FALSE(named("program").ends_with("`daybreak_witness_function+0x1"));
-    CHECK(named("packed") == "packed`daybreak_witness_function+0x1");
 }
 
 TEST_CASE("a library that is stripped has the names of its dynamic symbols", "[analyze][symbols]") {
