@@ -17,6 +17,7 @@
 #include <cstring>
 #include <dlfcn.h>
 #include <fcntl.h>
+#include <link.h>
 #include <map>
 #include <memory>
 
@@ -37,14 +38,15 @@ class Loaded {
 public:
     UnwindPlace operator()(uint64_t address) {
         Dl_info info = {};
-        if (::dladdr(reinterpret_cast<void*>(address), &info) == 0)
+        void* map = nullptr;
+        if (::dladdr1(reinterpret_cast<void*>(address), &info, &map, RTLD_DL_LINKMAP) == 0)
             return {};
         auto& frames = files_[info.dli_fname];
         if (!frames) {
             const char* path = std::strchr(info.dli_fname, '/') ? info.dli_fname : "/proc/self/exe";
             frames = std::make_unique<ObjectFrames>(base::ScopedFd(::open(path, O_RDONLY)));
         }
-        return {frames.get(), address - reinterpret_cast<uint64_t>(info.dli_fbase), "object"};
+        return {frames.get(), address - static_cast<const link_map*>(map)->l_addr, "object"};
     }
 
 private:
