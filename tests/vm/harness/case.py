@@ -11,7 +11,7 @@ A case is a folder of tests/vm/cases:
 
 prepare and verify run with the folder of the boot, where console.log lies, as their working folder
 and with DAYBREAK, MODULE (daybreak.ko, nothing embedded), OTHER_MODULE (the other kernel's), SERIES,
-VMLINUZ, KERNEL_BUILD, ROOT, IN and OUT in their environment.
+VMLINUZ, KERNEL_BUILD, ROOT, IN and OUT in their environment; tests/nightly sets DAYBREAK_NIGHT.
 """
 
 import os
@@ -39,7 +39,7 @@ class Case:
     left_out: dict[str, str] = field(default_factory=dict)  # kernels of nightly that it is not a case for, and why
     image: str = "busybox"  # "debian"; "grub", "dracut", "crypt", "systemd-boot" or "uki": a disk with Debian, of which early, arguments and modules are no part;
     # "shim": busybox by shim and GRUB under Secure Boot; prepare makes in/esp with grub.cfg and in/owner.der, the owner's key; with-initrd what needs the initrd
-    embed: tuple[str, ...] = ()  # D programs embedded into the module that early-init loads
+    embed: tuple[str, ...] = ()  # D programs embedded into the module that early-init loads; .dof: as prepare made it in /share/in
     beside: tuple[str, ...] = ()  # files of /share/in, compiled or of prepare, beside the module that early-init loads
     wrong_kernel: bool = False  # early-init gets the other kernel's module
     early: str = "none"  # where the early archive lies; "none": the guest script loads what it needs
@@ -192,7 +192,8 @@ class Boot:
         """Compiles the case's programs and makes its modules."""
         case, module = self._case, module_of(self._kernel)
         for program in {*case.compile, *case.embed, *sum(map(tuple, case.embedded_modules.values()), ())}:
-            self._compile(program)
+            if not program.endswith(".dof"):
+                self._compile(program)
         for name, programs in case.embedded_modules.items():
             self._embed(module, tuple(programs), self._in / name)
         if case.crash_module:

@@ -12,12 +12,13 @@ import re
 import selectors
 import signal
 import subprocess
+import tempfile
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from . import HarnessError, console, paths
+from . import HarnessError, console, paths, qmp
 
 SHARE_TAG = "share"
 _PR_SET_PDEATHSIG = 1
@@ -67,7 +68,7 @@ class Machine:
     share: Path | None = None
     timeout_s: float = 120.0
     expected: list[re.Pattern] = field(default_factory=list)
-    monitor: Path | None = None  # a socket for qmp.Monitor
+    monitor: Path | None = None  # a socket for qmp.Monitor, for others than run()
     reboot: bool = False  # a reset boots again; otherwise it ends the machine
     disks: list[Disk] = field(default_factory=list)
     cpus_possible: int = 0  # 0: those there are
@@ -84,11 +85,17 @@ class Outcome:
     timed_out: bool
     exit_status: int
     tail: list[str]
+    emulator_hung: bool = False  # QEMU itself: its monitor did not answer
+    breakpoint_loop: bool = False  # it answered nothing, and a CPU is at a breakpoint that is not there, for ever
 
     def problem(self) -> str | None:
         """Why the boot itself is a failure, or None."""
         if self.findings.trouble:
             return f"the kernel reported trouble: {self.findings.trouble[0]}"
+        if self.emulator_hung:
+            return f"QEMU hung: its monitor did not answer for {qmp.ANSWER_S:.0f} s"
+        if self.breakpoint_loop:
+            return "a CPU is for ever at a breakpoint that the emulator kept"
         if self.timed_out:
             checks = self.findings.checks
             where = f"after check {checks[-1].name}" if checks else "before its first check"
@@ -115,7 +122,7 @@ def memory_nodes(machine: Machine) -> list[str]:
     return arguments
 
 
-def command_line(machine: Machine) -> list[str]:
+def command_line(machine: Machine, monitor: Path) -> list[str]:
     """QEMU's arguments.  With icount one instruction takes one nanosecond of guest time, and two
     runs of the same input are the same to the instruction."""
     if machine.icount:
@@ -147,9 +154,8 @@ def command_line(machine: Machine) -> list[str]:
                     " ".join(["console=ttyS0,115200", "panic=-1", *arguments, *machine.arguments])]
     if not machine.reboot:
         command.append("-no-reboot")
-    if machine.monitor:
-        machine.monitor.unlink(missing_ok=True)
-        command += ["-qmp", f"unix:{_escaped(machine.monitor)},server=on,wait=off"]
+    monitor.unlink(missing_ok=True)
+    command += ["-qmp", f"unix:{_escaped(monitor)},server=on,wait=off"]
     for index, disk in enumerate(machine.disks):
         command += disk.arguments(f"disk{index}")
     if machine.share:
@@ -180,15 +186,20 @@ def kill_group(process: subprocess.Popen) -> None:
 def run(machine: Machine, log: Path, watch: Callable[[str], None] = lambda line: None) -> Outcome:
     """Boots the machine and returns when it is gone.  The console goes to `log` as it comes, each
     line with the seconds since the start; `watch` sees every line as well."""
+    with tempfile.TemporaryDirectory(prefix="daybreak-qemu.") as sockets:
+        return _run(machine, machine.monitor or Path(sockets) / "monitor", log, watch)
+
+
+def _run(machine: Machine, monitor: Path, log: Path, watch: Callable[[str], None]) -> Outcome:
     started = time.monotonic()
     log.parent.mkdir(parents=True, exist_ok=True)
     try:
-        process = subprocess.Popen(command_line(machine), stdin=subprocess.PIPE, bufsize=0,
+        process = subprocess.Popen(command_line(machine, monitor), stdin=subprocess.PIPE, bufsize=0,
                                    stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                                    start_new_session=True, preexec_fn=die_with_parent)
     except OSError as error:
         raise HarnessError(f"cannot start QEMU: {error.strerror}") from error
-    reader = _ConsoleReader(machine, log, watch, started)
+    reader = _ConsoleReader(machine, monitor, log, watch, started)
     try:
         timed_out = reader.read(process)
     finally:
@@ -196,7 +207,8 @@ def run(machine: Machine, log: Path, watch: Callable[[str], None] = lambda line:
         process.stdin.close()
         process.stdout.close()
         reader.close()
-    return Outcome(reader.findings, time.monotonic() - started, timed_out, process.returncode, reader.tail)
+    return Outcome(reader.findings, time.monotonic() - started, timed_out, process.returncode, reader.tail,
+                   reader.emulator_hung, reader.breakpoint_loop)
 
 
 def run_soundly(machine: Machine, log: Path, clear: Callable[[], None] = lambda: None,
@@ -204,8 +216,11 @@ def run_soundly(machine: Machine, log: Path, clear: Callable[[], None] = lambda:
     """Like run(), but once more with CPUs that take turns if the emulator spoilt the first boot.  What
     that left over, `clear` removes; that it happened is printed."""
     outcome = run(machine, log, watch)
-    if console.stale_breakpoint(outcome.findings) and machine.parallel:
-        print("   the emulator kept a stale breakpoint (QEMU before 8.1): again, its CPUs taking turns", flush=True)
+    stale = outcome.breakpoint_loop or console.stale_breakpoint(outcome.findings)
+    spoilt = ("kept a stale breakpoint (QEMU before 8.1)" if stale
+              else "hung" if outcome.emulator_hung else "")
+    if spoilt and machine.parallel:
+        print(f"   the emulator {spoilt}: again, its CPUs taking turns", flush=True)
         clear()
         outcome = run(replace(machine, parallel=False, timeout_s=2 * machine.timeout_s), log, watch)
     return outcome
@@ -228,11 +243,13 @@ class _ConsoleReader:
     LAST_WORDS = "9lt"  # SysRq keys for one that hung: print all, what runs on each CPU, each task's stack
     LAST_WORDS_S = 20.0  # what it may say to each of them
     QUIET_S = 3.0  # it has said all when nothing came for so long
+    SILENT_S = 60.0  # after so long without a word QEMU is asked whether it still runs
 
-    def __init__(self, machine: Machine, log: Path, watch: Callable[[str], None], started: float):
+    def __init__(self, machine: Machine, monitor: Path, log: Path, watch: Callable[[str], None], started: float):
         self.findings = console.Findings()
         self.tail: list[str] = []
-        self._machine, self._watch, self._started = machine, watch, started
+        self.emulator_hung = self.breakpoint_loop = False
+        self._machine, self._monitor, self._watch, self._started = machine, monitor, watch, started
         self._rest = b""
         try:
             self._log = log.open("w", buffering=1, errors="replace")
@@ -246,7 +263,9 @@ class _ConsoleReader:
             selector.register(process.stdout, selectors.EVENT_READ)
             # The limit is asked for each time: what watches the console may shorten it.
             while (left := min(deadline, self._started + self._machine.timeout_s) - time.monotonic()) > 0:
-                if not selector.select(left):
+                if not selector.select(min(left, self.SILENT_S)):
+                    if left > self.SILENT_S and not self._is_spoilt():
+                        continue
                     break
                 if self.findings.trouble and not troubled:
                     troubled, deadline = True, time.monotonic() + self.TROUBLE_S
@@ -254,13 +273,27 @@ class _ConsoleReader:
                 if not data:
                     return not _ended(process, left)
                 self._take(data)
-            self._take_last_words(process, selector)
+            if not self.emulator_hung and not self.breakpoint_loop:
+                self._take_last_words(process, selector)
         return True
+
+    def _is_spoilt(self) -> bool:
+        """Whether the emulator hung, or keeps a CPU at a stale breakpoint; a monitor that others use is left to them."""
+        if self._machine.monitor:
+            return False
+        try:
+            with qmp.Monitor(self._monitor) as monitor:
+                self.breakpoint_loop = monitor.is_in_breakpoint_loop()
+        except HarnessError as error:
+            self._write_log(f"-- {error}")
+            self.emulator_hung = True
+        return self.emulator_hung or self.breakpoint_loop
 
     def _take_last_words(self, process: subprocess.Popen, selector: selectors.BaseSelector) -> None:
         """Asks a kernel that still answers interrupts where its tasks are, for the log and nothing else.  Its console
         is a serial line: a break and a key are a SysRq, and QEMU sends a break for Ctrl-A b."""
         self._write_log("-- hung: asked for its tasks")
+        answered = False
         for key in self.LAST_WORDS:
             deadline = time.monotonic() + self.LAST_WORDS_S
             try:
@@ -268,12 +301,27 @@ class _ConsoleReader:
                 while time.monotonic() < deadline and selector.select(self.QUIET_S):
                     if not (data := os.read(process.stdout.fileno(), 65536)):
                         return
+                    answered = True
                     *lines, self._rest = (self._rest + data).split(b"\n")
                     for raw in lines:
                         self._write_log(console.clean(raw.decode(errors="replace")))
             except BrokenPipeError:
                 return
         self._rest = b""
+        if not answered:
+            self._take_cpu_places()
+
+    def _take_cpu_places(self) -> None:
+        """Of a kernel that answers no interrupt its CPUs say where they are, in what is printed of a failed case, too."""
+        try:
+            with qmp.Monitor(self._monitor) as monitor:
+                lines = monitor.cpu_places()
+                self.breakpoint_loop = monitor.is_in_breakpoint_loop()
+        except HarnessError as error:
+            lines = [str(error)]
+        for line in lines:
+            self._write_log(line)
+        self.tail += ["-- it answers no interrupt; its CPUs are at:", *lines]
 
     def close(self) -> None:
         if self._rest:

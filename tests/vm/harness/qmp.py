@@ -6,6 +6,7 @@ boot again after a reset needs Machine.reboot as well.  Calls wait until QEMU ha
 """
 
 import json
+import re
 import socket
 import tempfile
 import time
@@ -15,6 +16,9 @@ from . import HarnessError
 
 CONNECT_S = 10.0
 ANSWER_S = 120.0
+# asm_exc_int3() of 6.1 and 6.12: 45 bytes and more with mitigations, then another entry.
+INT3_ENTRY_BYTES = 64
+INTERRUPTS_ON = 1 << 9  # of the flags
 
 
 class Monitor:
@@ -33,8 +37,12 @@ class Monitor:
                     raise HarnessError(f"cannot reach QEMU's monitor at {path}: {error.strerror}") from error
                 time.sleep(0.05)
         self._stream = self._socket.makefile("rw")
-        self._read("QMP")
-        self.execute("qmp_capabilities")
+        try:
+            self._read("QMP")
+            self.execute("qmp_capabilities")
+        except HarnessError:
+            self.close()
+            raise
 
     def __enter__(self) -> "Monitor":
         return self
@@ -82,6 +90,37 @@ class Monitor:
     def reset(self) -> None:
         """The reset button: memory stays as it is."""
         self.execute("system_reset")
+
+    def cpu_places(self) -> list[str]:
+        """Where each CPU is: registers, the next instructions and the top of its stack, lines of text."""
+        lines = []
+        for cpu in self.execute("query-cpus-fast"):
+            for question in ("info registers", "x/8i $pc", "x/24gx $rsp"):
+                lines += self._ask(question, cpu["cpu-index"]).splitlines()
+        return lines
+
+    def is_in_breakpoint_loop(self, looks: int = 1000) -> bool:
+        """Whether a CPU comes by the kernel's entry for breakpoints (int3) again and again: one that hit a breakpoint
+        which is not there any more does nothing else, with interrupts off for ever."""
+        for cpu in (cpu["cpu-index"] for cpu in self.execute("query-cpus-fast")):
+            entry = self._int3_entry(cpu)
+            looked = [re.search(r"RIP=([0-9a-f]+) RFL=([0-9a-f]+)", self._ask("info registers", cpu)) for _ in range(looks)]
+            places = [int(look[1], 16) for look in looked if look and not int(look[2], 16) & INTERRUPTS_ON]
+            if len(places) == looks and sum(0 <= place - entry < INT3_ENTRY_BYTES for place in places) >= 2:
+                return True
+        return False
+
+    def _int3_entry(self, cpu: int) -> int:
+        """Where the kernel's handler of int3 begins, by the third gate of the CPU's interrupt table; 0: it has none yet."""
+        table = re.search(r"^IDT= *([0-9a-f]+)", self._ask("info registers", cpu), re.MULTILINE)
+        gate = re.findall(r"0x([0-9a-f]{16})", self._ask(f"x/2gx 0x{int(table[1], 16) + 3 * 16:x}", cpu)) if table else []
+        if len(gate) != 2:
+            return 0
+        low, high = (int(word, 16) for word in gate)
+        return (low & 0xFFFF) | (low >> 48 & 0xFFFF) << 16 | (high & 0xFFFFFFFF) << 32
+
+    def _ask(self, question: str, cpu: int) -> str:
+        return self.execute("human-monitor-command", command_line=question, cpu_index=cpu)
 
     def dump(self, path: Path, form: str | None = None) -> None:
         """All memory as a dump, by physical address: ELF, or "kdump-zlib" in its flattened form."""
