@@ -4,6 +4,7 @@
 #include "compiler/types/btf_cache.hpp"
 
 #include "base/crc32c.hpp"
+#include "base/elf_notes.hpp"
 #include "base/file.hpp"
 #include "base/sha256.hpp"
 
@@ -31,6 +32,7 @@ constexpr size_t kSummedAt = sizeof(uint64_t) + sizeof(uint32_t);
 constexpr size_t kBtfAt = kSummedAt + sizeof(BtfId);
 constexpr uint64_t kFileBytesMax = 256u << 20;
 constexpr std::string_view kSuffix = ".btf";
+constexpr std::string_view kShownBtf = "/sys/kernel/btf/vmlinux", kShownNotes = "/sys/kernel/notes";
 constexpr int kFolder = O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
 
 template <typename T> void put(Bytes& bytes, const T& value) {
@@ -58,6 +60,28 @@ std::optional<Bytes> read_all(int fd) {
         done += static_cast<size_t>(std::max<ssize_t>(got, 0));
     }
     return bytes;
+}
+
+/// Returns the build id of the running kernel, whose notes are in the folder above its BTF; empty: there is none.
+std::string build_id_beside(const std::string& shown) {
+    auto notes = base::read_file(shown.substr(0, shown.size() - kShownBtf.size()).append(kShownNotes));
+    const ByteView id = notes.ok() ? base::build_id_of(*notes) : ByteView();
+    return std::string(reinterpret_cast<const char*>(id.data()), id.size());
+}
+
+/// Returns what an image is known by; empty: by nothing.
+std::string identity_of(const std::string& path, const struct stat& about) {
+    if (path.ends_with(kShownBtf)) {
+        const std::string id = build_id_beside(path);
+        return id.empty() ? "" : "build id\n" + id;
+    }
+    if (path.starts_with("/sys/")) // of no size, and no times
+        return "";
+    return base::strprintf("%s\n%llu %llu %lld %lld.%09ld %lld.%09ld", path.c_str(),
+                           static_cast<unsigned long long>(about.st_dev), static_cast<unsigned long long>(about.st_ino),
+                           static_cast<long long>(about.st_size), static_cast<long long>(about.st_mtim.tv_sec),
+                           about.st_mtim.tv_nsec, static_cast<long long>(about.st_ctim.tv_sec),
+                           about.st_ctim.tv_nsec);
 }
 
 void drop_oldest(int folder) {
@@ -113,15 +137,11 @@ std::string BtfCache::file_for(const std::string& image) const {
     struct stat about;
     std::error_code none;
     const std::string path = fs::canonical(image, none);
-    // What sysfs shows is not packed, and has no times.
-    if (folder_.empty() || none || ::stat(path.c_str(), &about) != 0 || !S_ISREG(about.st_mode) ||
-        path.starts_with("/sys/"))
+    if (folder_.empty() || none || ::stat(path.c_str(), &about) != 0 || !S_ISREG(about.st_mode))
         return "";
-    const std::string known = base::strprintf(
-        "%s\n%llu %llu %lld %lld.%09ld %lld.%09ld", path.c_str(), static_cast<unsigned long long>(about.st_dev),
-        static_cast<unsigned long long>(about.st_ino), static_cast<long long>(about.st_size),
-        static_cast<long long>(about.st_mtim.tv_sec), about.st_mtim.tv_nsec,
-        static_cast<long long>(about.st_ctim.tv_sec), about.st_ctim.tv_nsec);
+    const std::string known = identity_of(path, about);
+    if (known.empty())
+        return "";
     const auto digest = base::sha256(base::as_bytes(known));
     std::string name;
     for (uint8_t byte : std::span(digest).first(16))

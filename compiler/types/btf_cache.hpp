@@ -3,7 +3,8 @@
 // Types that were unpacked from a kernel image before, and their ids.
 //
 // An image has its types packed, and its build id with them: it is known by its place, size and
-// times, as a build tool knows a source.  A cache that cannot be read or written is as an empty one.
+// times, as a build tool knows a source.  What the running kernel shows in /sys has no times: it is known by its build id,
+// which spares the hash of all types that is its id in a program.  A cache that cannot be read or written is as an empty one.
 #pragma once
 
 #include "base/file.hpp"

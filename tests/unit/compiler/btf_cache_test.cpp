@@ -8,6 +8,7 @@
 #include "tests/unit/compiler/btf_builder.hpp"
 
 #include <catch2/catch.hpp>
+#include <cstring>
 #include <filesystem>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -71,6 +72,41 @@ TEST_CASE("types are unpacked once for each image", "[compiler][types][btf]") {
     CHECK(at.name() != name);
     CHECK(at.id() != other);
     CHECK(at.id() != real);
+}
+
+TEST_CASE("what the running kernel shows is known by its build id", "[compiler][types][btf]") {
+    Fixture at;
+    const std::string shown = at.real + "/sys/kernel/btf/vmlinux", notes = at.real + "/sys/kernel/notes";
+    fs::create_directories(at.real + "/sys/kernel/btf");
+    fs::create_directories(at.real + "/proc/sys/kernel");
+    write(at.real + "/proc/sys/kernel/osrelease", base::Bytes(3, std::byte{'6'}));
+    write(shown, btf_of("first"));
+    CHECK(at.cache.file_for(shown).empty()); // no build id is known
+    base::Bytes note(16 + 20, std::byte{7});
+    const uint32_t head[] = {4, 20, 3};
+    std::memcpy(note.data(), head, sizeof(head));
+    std::memcpy(note.data() + sizeof(head), "GNU", 4);
+    write(notes, note);
+    const std::string name = at.cache.file_for(shown);
+    REQUIRE(!name.empty());
+
+    auto id_of_running = [&] {
+        BtfKernelTypes kernel({.root = at.real, .cache = at.kept});
+        return *kernel.id();
+    };
+    const BtfId real = id_of_running();
+    CHECK(real == at.id());
+    BtfId other = real; // to be seen when it is taken from there
+    other[0] ^= 1;
+    at.cache.keep(name, other, btf_of("first"));
+    write(shown, btf_of("first")); // as after the next boot of this kernel: other times
+    CHECK(at.cache.file_for(shown) == name);
+    CHECK(id_of_running() == other);
+
+    note.back() ^= std::byte{1}; // another kernel
+    write(notes, note);
+    CHECK(at.cache.file_for(shown) != name);
+    CHECK(id_of_running() == real);
 }
 
 TEST_CASE("what is damaged is not taken from the cache", "[compiler][types][btf]") {
