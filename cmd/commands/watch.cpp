@@ -6,6 +6,7 @@
 #include "base/visible.hpp"
 #include "cmd/commands/install.hpp"
 #include "cmd/dtrace/dtrace.hpp"
+#include "cmd/image_probes.hpp"
 #include "cmd/quantity.hpp"
 #include "cmd/watch/filter.hpp"
 #include "cmd/watch/watch_program.hpp"
@@ -57,6 +58,10 @@ void warn_of_function(const std::string& word) {
     std::vector<std::string> names;
     for (const Profile& profile : all_profiles(profile_folders()).profiles)
         names.push_back(profile.name);
+    for (std::string_view other : all_other_names())
+        names.emplace_back(other);
+    for (const char* call : system_call_names())
+        names.emplace_back(call);
     std::string nearest = base::nearest_name(word, names);
     if (!nearest.empty())
         complain("'" + word + "' is taken as a function of the kernel: " +

@@ -58,6 +58,13 @@ std::vector<std::string> profile_folders() {
     return folders;
 }
 
+std::vector<std::string_view> all_other_names() {
+    std::vector<std::string_view> words;
+    for (const auto& [other, meant] : kOtherNames)
+        words.push_back(other);
+    return words;
+}
+
 std::string other_names(const std::string& profile) {
     std::string text;
     for (const auto& [other, meant] : kOtherNames)

@@ -10,6 +10,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace daybreak::cmd {
@@ -35,6 +36,9 @@ Profiles all_profiles(const std::vector<std::string>& folders);
 
 /// Returns what else a profile is called, ", NAME"; "" for most.
 std::string other_names(const std::string& profile);
+
+/// Returns all the other names that profiles have.
+std::vector<std::string_view> all_other_names();
 
 /// Returns one; empty when there is none.  Errors: io; invalid: not a regular file, or no text.
 base::Result<std::optional<Profile>> find_profile(const std::string& name,
