@@ -343,6 +343,22 @@ void print_findings(std::string& out, const formats::Findings& findings) {
         appendf(out, "found      and %" PRIu64 " more\n", findings.count() - kListed);
 }
 
+/// A line for each; of many the first ones.
+void print_namespaces(std::string& out, const std::map<uint32_t, uint64_t>& images,
+                      const char* kind, const char* what) {
+    size_t left = images.size();
+    for (const auto& [inode, count] : images) {
+        if (images.size() - left == kListed) {
+            appendf(out, "%-10s and more in %s\n", "",
+                    base::counted(left, std::string("other ") + kind + " namespace").c_str());
+            return;
+        }
+        appendf(out, "%-10s %s in %s namespace %u%s\n", "", base::counted(count, "image").c_str(),
+                kind, inode, what);
+        left--;
+    }
+}
+
 void print_maps(std::string& out, const formats::ProcessMaps& maps) {
     if (maps.empty())
         return;
@@ -357,6 +373,8 @@ void print_maps(std::string& out, const formats::ProcessMaps& maps) {
             base::counted(counts.images, "image").c_str(),
             base::counted(counts.mappings, "mapping").c_str(),
             base::counted(counts.files, "file").c_str(), lost.c_str());
+    print_namespaces(out, maps.other_namespaces().mount, "mount", ", whose paths are its own");
+    print_namespaces(out, maps.other_namespaces().pid, "pid", "");
 }
 
 CompletenessNote print_recording(std::string& out, const formats::Recording& recording,

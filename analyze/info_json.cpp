@@ -77,13 +77,28 @@ void put_ring(std::string& out, const formats::RingRecording& ring, const InfoOp
     object.end();
 }
 
-void put_maps(std::string& out, const formats::ProcessMaps::Counts& counts) {
+void put_namespaces(std::string& out, const std::map<uint32_t, uint64_t>& images) {
+    base::JsonArray array(out);
+    for (const auto& [inode, count] : images) {
+        base::JsonObject object(array.next());
+        object.put("inode", uint64_t{inode});
+        object.put("images", count);
+        object.end();
+    }
+    array.end();
+}
+
+void put_maps(std::string& out, const formats::ProcessMaps& maps) {
+    const formats::ProcessMaps::Counts& counts = maps.counts();
     base::JsonObject object(out);
     object.put("images", counts.images);
     object.put("mappings", counts.mappings);
+    object.put("unmapped", counts.unmapped);
     object.put("files", counts.files);
     object.put("overwritten", counts.overwritten);
     object.put("lost", counts.lost);
+    put_namespaces(object.key("mount_namespaces"), maps.other_namespaces().mount);
+    put_namespaces(object.key("pid_namespaces"), maps.other_namespaces().pid);
     object.end();
 }
 
@@ -132,7 +147,7 @@ CompletenessNote print_info_json(const formats::Trace& trace, Sink& sink,
         object.put("left_out", left_out_of(recording).records);
     }
     if (!recording.maps.empty())
-        put_maps(object.key("maps"), recording.maps.counts());
+        put_maps(object.key("maps"), recording.maps);
     base::JsonArray rings(object.key("rings"));
     for (const formats::RingRecording& ring : recording.rings)
         put_ring(rings.next(), ring, options);

@@ -44,6 +44,7 @@ public:
     const OutputOptions* output_options() const { return session_.output_options(); }
 
 private:
+    UserNames* users_;                          ///< null: there are none
     std::deque<formats::Recording> recordings_; // that the session refers to
     ReportSession session_;
     DropCounters counters_;

@@ -6,6 +6,7 @@
 #include "base/result.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace daybreak::base {
 
@@ -67,10 +68,9 @@ std::string visible(std::string_view text) {
     return shown_of(text, /*is_name=*/false);
 }
 
-std::string visible_name(std::string_view name) {
+std::string visible_name(std::string name) {
     auto is_plain = [](char c) { return c >= 0x20 && c < 0x7f; };
-    return std::ranges::all_of(name, is_plain) ? std::string(name)
-                                               : shown_of(name, /*is_name=*/true);
+    return std::ranges::all_of(name, is_plain) ? std::move(name) : shown_of(name, /*is_name=*/true);
 }
 
 } // namespace daybreak::base

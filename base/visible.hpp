@@ -19,6 +19,6 @@ size_t visible_bytes(std::string_view text);
 std::string visible(std::string_view text);
 
 /// The same, of newlines and tabs, too: for a name inside of a line.
-std::string visible_name(std::string_view name);
+std::string visible_name(std::string name);
 
 } // namespace daybreak::base

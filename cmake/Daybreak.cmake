@@ -32,6 +32,11 @@ if(DAYBREAK_SANITIZE)
                       $<$<COMPILE_LANGUAGE:C>:-UNDEBUG> $<$<COMPILE_LANGUAGE:C>:-O1> $<$<COMPILE_LANGUAGE:CXX>:-Og> -g1)
   # Programs at fixed addresses have nothing to relocate, which took a third of the shortest runs.
   add_link_options(-fsanitize=address,undefined $<$<STREQUAL:$<TARGET_PROPERTY:TYPE>,EXECUTABLE>:-no-pie>)
+  # It takes 0.4 s for the largest of a hundred programs, GNU ld 2.4 s.
+  find_program(DAYBREAK_LLD ld.lld)
+  if(DAYBREAK_LLD)
+    add_link_options(-fuse-ld=lld -Wl,--build-id=sha1)
+  endif()
   set(DAYBREAK_STATIC OFF)
 endif()
 

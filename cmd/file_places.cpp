@@ -3,9 +3,10 @@
 
 #include "cmd/possible_probes.hpp"
 #include "cmd/terminal.hpp"
-#include "compiler/diagnostics/other_tracers.hpp"
 #include "formats/dof/dof_writer.hpp"
 #include "live/process/places.hpp"
+
+#include <set>
 
 namespace daybreak::cmd {
 
@@ -23,12 +24,34 @@ bool add_file(live::Places& places, const formats::DofProbeName& name, std::stri
         problem = added.error().message();
         return false;
     }
-    problem = places.too_long_count() != 0 ? "a function's name has at most 4095 bytes, a file's 127"
-                                           : name.module + " has no such function or mark";
+    problem = places.too_long_count() != 0
+                  ? "each part of a probe's name has at most 4095 bytes"
+                  : name.module + " has no such function or mark, nor have debug symbols of its "
+                                  "build in /usr/lib/debug";
+    return places.all().size() > before || places.has(name);
+}
+
+/// Whether a file that a running process has mapped has such marks; says which, as the next boot's
+/// are not looked at.
+bool add_running(live::Places& places, const formats::DofProbeName& name) {
+    const size_t before = places.all().size();
+    places.add_running(name);
+    std::set<std::string> files;
+    for (size_t i = before; i < places.all().size(); i++)
+        files.insert(places.all()[i].path);
+    for (const std::string& file : files)
+        complain(name.text() + " is of " + file + ", which runs now");
     return places.all().size() > before || places.has(name);
 }
 
 } // namespace
+
+std::string hint_for_path(const compiler::ProbeDescription& description) {
+    const formats::DofProbeName name = name_of(description);
+    live::Places places;
+    std::string problem;
+    return !live::is_by_path(name) || add_file(places, name, problem) ? "" : problem;
+}
 
 std::optional<CompiledProgram> compile_for_machine(const ProgramArguments& arguments) {
     live::Places places;
@@ -36,19 +59,21 @@ std::optional<CompiledProgram> compile_for_machine(const ProgramArguments& argum
     KnownProbes known{.exist =
                           [&](const compiler::ProbeDescription& description) {
                               formats::DofProbeName name = name_of(description);
-                              return live::is_by_path(name) ? add_file(places, name, problem)
-                                                            : probe_is_possible(description);
+                              if (live::is_by_path(name))
+                                  return add_file(places, name, problem);
+                              return probe_is_possible(description) ||
+                                     (live::is_of_running(name) && add_running(places, name));
                           },
                       .similar = similar_possible_probe};
     known.hint = [&](const compiler::ProbeDescription& description) {
-        if (!live::is_by_path(name_of(description)))
-            return hint_for_backfill_probe(description);
-        std::string foreign = compiler::hint_for_foreign_probe(description.text);
-        return foreign.empty() ? problem : foreign;
+        return live::is_by_path(name_of(description)) ? problem
+                                                      : hint_for_backfill_probe(description);
     };
     auto compiled = compile_program(arguments, known);
     if (!compiled || places.all().empty())
         return compiled;
+    if (std::string missing = places.remark(); !missing.empty())
+        complain(missing);
     compiled->program.places = places.all();
     auto dof = formats::write_dof(compiled->program);
     if (!dof.ok()) {

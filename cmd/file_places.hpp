@@ -7,6 +7,7 @@
 #include "cmd/program.hpp"
 
 #include <optional>
+#include <string>
 
 namespace daybreak::cmd {
 
@@ -14,5 +15,9 @@ namespace daybreak::cmd {
 /// name by path ("pid*:/usr/lib/systemd/systemd:main:entry"), as they are on this machine.  Empty:
 /// as compile_program().
 std::optional<CompiledProgram> compile_for_machine(const ProgramArguments& arguments);
+
+/// Returns why a file that a description names by its path has no such probe; "": the description
+/// is another, or the file has it.
+std::string hint_for_path(const compiler::ProbeDescription& description);
 
 } // namespace daybreak::cmd

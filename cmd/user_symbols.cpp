@@ -133,20 +133,35 @@ std::string unnamed_text(const analyze::UnnamedAddresses& unnamed, const formats
 
 void complain_of_unnamed(const analyze::UnnamedAddresses& unnamed,
                          std::span<const formats::Trace* const> traces) {
-    for (const formats::Trace* trace : traces)
+    for (const formats::Trace* trace : traces) {
         if (unnamed.kernel ? trace->symbols.empty() : unnamed && trace->recording.maps.empty())
             complain(unnamed_text(unnamed, *trace));
+        if (const uint64_t lost = trace->recording.maps.counts().lost;
+            unnamed.unmapped && lost != 0)
+            complain("some user addresses stay numbers: the module had no room for " +
+                     base::counted(lost, "mapping") + " of processes in " + trace->path +
+                     ", and what was mapped until then is not known");
+    }
 }
 
 void complain_of_missing(const UserNamesOfAll& names) {
     analyze::MissingFiles missing;
+    std::map<std::string, std::string> too_large;
     for (const auto& one : names)
-        if (one)
+        if (one) {
             missing.merge(one->missing());
+            too_large.insert(one->too_large().begin(), one->too_large().end());
+        }
     complain_of_missing(missing);
+    for (const auto& [path, much] : too_large)
+        complain("lines of " + base::visible_name(path) + " are left out: its debug information has " + much);
 }
 
-void complain_of_missing(const analyze::MissingFiles& missing) {
+void complain_of_missing(const analyze::MissingFiles& all) {
+    analyze::MissingFiles missing = all;
+    if (missing.erase({std::string(analyze::kVdsoPath), ""}) != 0)
+        complain("functions of [vdso] are not named: only a machine that runs the kernel of the "
+                 "recording has them");
     if (missing.empty())
         return;
     std::string text;

@@ -5,7 +5,7 @@
 #include "compiler/diagnostics/messages/identifiers.hpp"
 #include "compiler/diagnostics/other_tracers.hpp"
 #include "compiler/syntax/print.hpp"
-#include "formats/abi/names.h"
+#include "formats/abi/limits.h"
 #include "formats/dof/dof_writer.hpp"
 #include "formats/dof/options.hpp"
 
@@ -119,25 +119,29 @@ void Compilation::parse_source(const CompileSource& source) {
 }
 
 std::string Compilation::hint_for_unmatched(const ProbeDescription& probe) const {
-    std::string hint = options_.hint_for_probe ? options_.hint_for_probe(probe) : "";
-    if (hint.empty())
-        hint = hint_for_foreign_probe(probe.text);
+    std::string hint = hint_for_foreign_probe(probe.text);
+    if (hint.empty() && options_.hint_for_probe)
+        hint = options_.hint_for_probe(probe);
     if (hint.empty())
         hint = hint_for_missing_probe(probe.provider, probe.name);
     if (!hint.empty())
         return hint;
+    // As every article on other systems has them: "python*:::function-entry".
+    const bool is_of_a_program = probe.provider.size() > 1 && probe.provider.ends_with('*') &&
+                                 !probe.module.starts_with('/');
     return base::did_you_mean(
         options_.similar_probe ? options_.similar_probe(probe) : "",
-        "dtrace -l shows the probes there are; -Z accepts ones that come later");
+        is_of_a_program ? "no running process has such probes; name a file that has them: " +
+                              probe.provider + ":/PATH:" + probe.function + ":" + probe.name
+                        : "dtrace -l shows the probes there are; -Z accepts ones that come later");
 }
 
 bool Compilation::check_probe(const ProbeDescription& probe) {
     for (const std::string* part : {&probe.provider, &probe.module, &probe.function, &probe.name})
-        if (uint32_t most =
-                part == &probe.function ? DBK_PROBE_FUNCTION_BYTES_MAX : DBK_PROBE_NAME_BYTES_MAX;
-            part->size() > most) {
+        if (part->size() > DBK_PROBE_NAME_BYTES_MAX) {
             error(Tag::D_PDESC_INVAL, probe.span,
-                  base::strprintf("a part of the probe description is longer than %u bytes", most));
+                  base::strprintf("a part of the probe description is longer than %u bytes",
+                                  DBK_PROBE_NAME_BYTES_MAX));
             return false;
         }
     if (probe.id && options_.probe_exists && !options_.probe_exists(probe)) {

@@ -13,6 +13,7 @@
 
 #include "arch/clock.h"
 #include "arch/stack.h"
+#include "arch/unwind.h"
 #include "kmod/bank/bank.h"
 #include "kmod/control/device.h"
 #include "kmod/core/anonymous.h"
@@ -25,6 +26,7 @@
 #include "kmod/kernel/symbols.h"
 #include "kmod/maps/maps.h"
 #include "kmod/providers/provider.h"
+#include "kmod/triggers/console.h"
 #include "kmod/triggers/machine.h"
 #include "kmod/triggers/triggers.h"
 
@@ -96,6 +98,7 @@ static int __init dbk_module_init(void)
 {
 	int err;
 
+	dbk_unwind_init();
 	err = dbk_symbols_init();
 	if (err)
 		pr_warn("kernel symbols cannot be resolved (error %d): no functions, no argument types\n",
@@ -119,6 +122,8 @@ static int __init dbk_module_init(void)
 	dbk_triggers_hook();
 	dbk_phase_init();
 	mutex_lock(&dbk.mutex);
+	if (dbk_bank_is_used())
+		dbk_console_want();
 	dbk_providers_init();
 	mutex_unlock(&dbk.mutex);
 	dbk_providers_watch();

@@ -98,7 +98,7 @@ enum {
 	DBK_BLOCK_CRASH,
 	DBK_BLOCK_TRIGGERS, /* the engine's, which frees it */
 	DBK_BLOCK_MAPS,	    /* the first of at most DBK_MAP_BLOCKS: maps/log.c */
-	DBK_MAP_BLOCKS = 16,
+	DBK_MAP_BLOCKS = 256,
 	DBK_BLOCKS = DBK_BLOCK_MAPS + DBK_MAP_BLOCKS
 };
 

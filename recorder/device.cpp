@@ -4,7 +4,7 @@
 #include "recorder/device.hpp"
 
 #include "base/file.hpp"
-#include "formats/abi/names.h"
+#include "formats/abi/limits.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -128,7 +128,13 @@ public:
         }
         Probe found{probe.probe_id, text_of(probe.provider), text_of(probe.module),
                     text_of(probe.function), text_of(probe.name)};
-        complete(found.function, index, probe.probe_id);
+        std::string* const names[DBK_NAMES] = {&found.provider, &found.module, &found.function,
+                                               &found.name};
+        const size_t rooms[DBK_NAMES] = {sizeof(probe.provider), sizeof(probe.module),
+                                         sizeof(probe.function), sizeof(probe.name)};
+        for (uint32_t which = 0; which < DBK_NAMES; which++)
+            if (names[which]->size() == rooms[which] - 1)
+                complete(*names[which], which, index, probe.probe_id);
         return std::optional(std::move(found));
     }
 
@@ -210,20 +216,21 @@ private:
         return result;
     }
 
-    /// Appends what PROBE has cut off a function's name; a module that knows no more leaves it so.
-    void complete(std::string& function, uint32_t index, uint32_t probe_id) {
-        constexpr size_t kPartBytes = sizeof(dbk_ioc_function::part) - 1;
-        size_t got = function.size();
-        while (got == kPartBytes && function.size() < DBK_PROBE_FUNCTION_BYTES_MAX) {
-            dbk_ioc_function rest = {};
+    /// Appends what PROBE has cut off a name; a module that knows no more leaves it so.
+    void complete(std::string& name, uint32_t which, uint32_t index, uint32_t probe_id) {
+        constexpr size_t kPartBytes = sizeof(dbk_ioc_name::part) - 1;
+        size_t got = kPartBytes;
+        while (got == kPartBytes && name.size() < DBK_PROBE_NAME_BYTES_MAX) {
+            dbk_ioc_name rest = {};
             rest.index = index;
             rest.probe_id = probe_id;
-            rest.at = static_cast<uint32_t>(function.size());
-            if (call(DBK_IOC_FUNCTION, &rest) != 0)
+            rest.at = static_cast<uint32_t>(name.size());
+            rest.which = which;
+            if (call(DBK_IOC_NAME, &rest) != 0)
                 return;
             std::string part = text_of(rest.part);
             got = part.size();
-            function += part;
+            name += part;
         }
     }
 

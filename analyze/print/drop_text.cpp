@@ -31,6 +31,7 @@ bool names_cpu(enum dbk_drop cause) {
     switch (cause) {
     case DBK_DROP_PRINCIPAL:
     case DBK_DROP_AGGREGATION:
+    case DBK_DROP_WORK:
     case DBK_DROP_NESTED:
     case DBK_DROP_TOOBIG:
     case DBK_DROP_FILLED:
@@ -42,7 +43,7 @@ bool names_cpu(enum dbk_drop cause) {
 }
 
 /// What is counted, in the words of drops.h.
-constexpr std::array kNouns = {"drop", "speculation", "overflow", "error", "probe", "record", "firing"};
+constexpr std::array kNouns = {"drop", "speculation", "overflow", "error", "probe", "record", "firing", "clause"};
 
 std::string plural(std::string text) {
     size_t best = std::string::npos, length = 0;

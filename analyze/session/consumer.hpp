@@ -167,6 +167,7 @@ private:
     AggregationTable table_;
     AggregationKey key_;
     UnwoundKeys unwound_keys_;
+    KeyTimes key_times_;
     FlatAggregation::Key flat_key_;
     std::map<uint16_t, FlowIndent> flow_; // by CPU
     std::string statement_problem_;       // set by what carries out a statement

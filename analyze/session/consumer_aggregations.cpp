@@ -46,8 +46,8 @@ void Consumer::append_key(const Value& value) {
     uint64_t& address = key[words - 1];
     address = kind == ValueKind::symbol    ? names.symbol_start(address)
               : kind == ValueKind::module  ? names.module_start(address)
-              : kind == ValueKind::usymbol ? names.user_symbol_start(pid, address)
-                                           : names.user_module_start(pid, address);
+              : kind == ValueKind::usymbol ? names.user_symbol_start(pid, address, key_times_)
+                                           : names.user_module_start(pid, address, key_times_);
     key_.append(value.type, std::as_bytes(std::span(key, words)));
 }
 
@@ -159,20 +159,20 @@ void Consumer::merge_entry(const formats::AggEntryView& entry) {
 }
 
 void Consumer::print_unprinted() {
-    AddressNames::Moment any_time(shared_.names, nullptr, 0);
+    AddressNames::Moment of_keys(shared_.names, key_times_);
     if (shared_.json)
         return put_unprinted_json();
     analyze::print_unprinted(shared_.out, table_, context_);
 }
 
 void Consumer::add_answers(std::vector<Answer>& answers) const {
-    AddressNames::Moment any_time(shared_.names, nullptr, 0);
+    AddressNames::Moment of_keys(shared_.names, key_times_);
     analyze::add_answers(answers, table_, context_,
                          [this](uint32_t variable) { return program_.aggregation_name(variable); });
 }
 
 void Consumer::print_aggregations(const Statement& statement, base::ByteView record) {
-    AddressNames::Moment any_time(shared_.names, nullptr, 0);
+    AddressNames::Moment of_keys(shared_.names, key_times_);
     std::vector<uint32_t> variables;
     for (const NumberPlan& number : statement.numbers)
         variables.push_back(variable_of(number, record));

@@ -15,6 +15,7 @@ namespace {
 bool is_seen(unsigned slot, const formats::Readings& looked_at) {
     switch (slot) {
     case DBK_DROP_PRINCIPAL:
+    case DBK_DROP_WORK:
     case DBK_DROP_NESTED:
     case DBK_DROP_TOOBIG:
     case DBK_DROP_MISSED:

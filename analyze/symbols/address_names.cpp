@@ -15,6 +15,9 @@ namespace daybreak::analyze {
 
 namespace {
 
+/// Mangled names kept with what is shown for them, at most 16 KiB each.
+constexpr size_t kShownMax = 1 << 12;
+
 /// By hand: of a million frames printf() would be a fourth of the time.
 std::string hexadecimal(uint64_t address) {
     std::array<char, 18> text = {'0', 'x'};
@@ -38,11 +41,21 @@ std::optional<UserPlace> AddressNames::find_user(uint64_t pid, uint64_t address)
     unnamed_.user |= !users_;
     if (!users_)
         return std::nullopt;
-    return users_->find(pid, address, moment_ns());
+    // In a function of its own: with two returns the place would be copied, which takes a hundred
+    // instructions.
+    auto find = [&] {
+        const KeyTimes::Kept* kept = when_.keys ? when_.keys->find(pid, address) : nullptr;
+        auto place = kept == nullptr       ? users_->find(pid, address, moment_ns())
+                     : kept->is_of_several ? std::nullopt
+                                           : users_->find(pid, address, kept->mono_ns);
+        unnamed_.unmapped |= !place;
+        return place;
+    };
+    return find();
 }
 
 std::optional<uint64_t> AddressNames::moment_ns() const {
-    return clock_ ? std::optional(clock_->mono_ns(ticks_)) : std::nullopt;
+    return when_.clock ? std::optional(when_.clock->mono_ns(when_.ticks)) : std::nullopt;
 }
 
 UnwoundStack AddressNames::unwind(uint64_t pid, const RecordedThread& thread) const {
@@ -105,9 +118,21 @@ std::string AddressNames::user_text(uint64_t pid, uint64_t address, bool offset)
     return function_text(*place, offset);
 }
 
+/// Demangling takes a microsecond, and most frames are of few functions.
+std::string AddressNames::shown(const std::string& symbol) const {
+    if (style_.mangled || !symbol.starts_with('_'))
+        return base::visible_name(symbol);
+    auto known = shown_.find(symbol);
+    if (known == shown_.end()) {
+        if (shown_.size() >= kShownMax)
+            shown_.clear();
+        known = shown_.emplace(symbol, base::visible_name(demangled(symbol))).first;
+    }
+    return known->second;
+}
+
 std::string AddressNames::function_text(const UserPlace& place, bool offset) const {
-    std::string text = object_text(place) + "`" +
-                       base::visible_name(style_.mangled ? place.symbol : demangled(place.symbol));
+    std::string text = object_text(place) + "`" + shown(place.symbol);
     if (offset && place.symbol_offset != 0)
         text += "+" + hexadecimal(place.symbol_offset);
     return text;
@@ -133,14 +158,28 @@ std::string AddressNames::user_symbol(uint64_t pid, uint64_t address) const {
     return user_text(pid, address, false);
 }
 
-uint64_t AddressNames::user_symbol_start(uint64_t pid, uint64_t address) const {
+/// Returns the beginning that `start_of` finds of the place of an address.
+template <typename StartOf>
+uint64_t AddressNames::user_start(uint64_t pid, uint64_t address, KeyTimes& keys,
+                                  StartOf start_of) const {
     auto place = find_user(pid, address);
-    return place && !place->symbol.empty() ? address - place->symbol_offset : address;
+    if (!place)
+        return address;
+    const uint64_t start = start_of(*place);
+    if (auto mono_ns = moment_ns())
+        keys.keep(pid, start, address, *place, *mono_ns);
+    return start;
 }
 
-uint64_t AddressNames::user_module_start(uint64_t pid, uint64_t address) const {
-    auto place = find_user(pid, address);
-    return place ? place->object_start : address;
+uint64_t AddressNames::user_symbol_start(uint64_t pid, uint64_t address, KeyTimes& keys) const {
+    return user_start(pid, address, keys, [&](const UserPlace& place) {
+        return place.symbol.empty() ? address : address - place.symbol_offset;
+    });
+}
+
+uint64_t AddressNames::user_module_start(uint64_t pid, uint64_t address, KeyTimes& keys) const {
+    return user_start(pid, address, keys,
+                      [](const UserPlace& place) { return place.object_start; });
 }
 
 std::string AddressNames::user_module(uint64_t pid, uint64_t address) const {

@@ -6,6 +6,7 @@
 // is added.
 #pragma once
 
+#include "analyze/symbols/key_times.hpp"
 #include "analyze/symbols/user_names.hpp"
 #include "formats/segment/clock.hpp"
 #include "formats/trace/metadata.hpp"
@@ -13,13 +14,15 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <unordered_map>
 
 namespace daybreak::analyze {
 
 /// Addresses that were asked for where there was nothing to look them up in.
 struct UnnamedAddresses {
-    bool kernel = false; ///< there are no symbols of the kernel
-    bool user = false;   ///< there is nothing that knows processes
+    bool kernel = false;   ///< there are no symbols of the kernel
+    bool user = false;     ///< there is nothing that knows processes
+    bool unmapped = false; ///< some user address lies in nothing that is known of its process
 
     explicit operator bool() const { return kernel || user; }
 };
@@ -31,6 +34,12 @@ struct UserNameStyle {
 };
 
 class AddressNames {
+    struct When {
+        const formats::ClockModel* clock = nullptr; ///< null: of no known time
+        uint64_t ticks = 0;
+        const KeyTimes* keys = nullptr; ///< where there is no clock; null: nothing is known of them
+    };
+
 public:
     /// Looks up in `symbols` and `users`, which must outlive this; null when there are none.
     explicit AddressNames(const formats::SymbolTable* symbols, UserNames* users = nullptr,
@@ -55,9 +64,10 @@ public:
     std::string user_location(uint64_t pid, uint64_t address, bool is_return = false) const;
     std::string user_symbol(uint64_t pid, uint64_t address) const;
     std::string user_module(uint64_t pid, uint64_t address) const;
-    /// Where the symbol or object of it begins, or the address when it has none.
-    uint64_t user_symbol_start(uint64_t pid, uint64_t address) const;
-    uint64_t user_module_start(uint64_t pid, uint64_t address) const;
+    /// Where the symbol or object of it begins, or the address when it has none; `keys` keeps when
+    /// that was, if it is known.
+    uint64_t user_symbol_start(uint64_t pid, uint64_t address, KeyTimes& keys) const;
+    uint64_t user_module_start(uint64_t pid, uint64_t address, KeyTimes& keys) const;
     /// Returns the program counters that a recorded piece of a process's stack leads to.
     UnwoundStack unwind(uint64_t pid, const RecordedThread& thread) const;
     /// Returns "object:0xoffset", for option noresolve.
@@ -66,41 +76,43 @@ public:
     const UnnamedAddresses& unnamed() const { return unnamed_; }
 
     /// While there is one, addresses of processes are meant as they were at that time; without a
-    /// clock at any, as those that were aggregated.  The clock must outlive it.
+    /// clock as `keys` knows them, else at any time.  What it is given must outlive it.
     class Moment {
     public:
         Moment(const AddressNames& names, const formats::ClockModel* clock, uint64_t ticks)
-            : names_(names), clock_(names.clock_), ticks_(names.ticks_) {
-            names_.clock_ = clock;
-            names_.ticks_ = ticks;
-        }
-        ~Moment() {
-            names_.clock_ = clock_;
-            names_.ticks_ = ticks_;
-        }
+            : Moment(names, When{clock, ticks, nullptr}) {}
+        Moment(const AddressNames& names, const KeyTimes& keys)
+            : Moment(names, When{nullptr, 0, &keys}) {}
+        ~Moment() { names_.when_ = before_; }
         Moment(const Moment&) = delete;
         Moment& operator=(const Moment&) = delete;
 
     private:
+        Moment(const AddressNames& names, const When& when) : names_(names), before_(names.when_) {
+            names_.when_ = when;
+        }
+
         const AddressNames& names_;
-        const formats::ClockModel* clock_;
-        uint64_t ticks_;
+        When before_;
     };
 
 private:
     std::optional<uint64_t> moment_ns() const;
     std::optional<UserPlace> find_user(uint64_t pid, uint64_t address) const;
+    template <typename StartOf>
+    uint64_t user_start(uint64_t pid, uint64_t address, KeyTimes& keys, StartOf start_of) const;
     std::string user_text(uint64_t pid, uint64_t address, bool offset) const;
     std::string function_text(const UserPlace& place, bool offset) const;
+    std::string shown(const std::string& symbol) const;
     std::optional<formats::SymbolTable::Match> find(uint64_t address) const;
 
     const formats::SymbolTable* symbols_;
     UserNames* users_;
     UserNameStyle style_;
-    mutable const formats::ClockModel* clock_ = nullptr; ///< null: of no known time
-    mutable uint64_t ticks_ = 0;
+    mutable When when_;
     mutable UnnamedAddresses unnamed_;
     mutable std::map<std::string, uint64_t, std::less<>> module_starts_; ///< those asked for
+    mutable std::unordered_map<std::string, std::string> shown_;         ///< mangled names
 };
 
 } // namespace daybreak::analyze

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <fcntl.h>
-#include <string_view>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -15,7 +14,7 @@ namespace {
 
 using formats::MappedFile;
 
-constexpr std::string_view kDeleted = " (deleted)", kVdso = "[vdso]";
+constexpr std::string_view kDeleted = " (deleted)";
 
 std::string hexadecimal(std::string_view bytes) {
     std::string text;
@@ -37,16 +36,16 @@ ObjectSymbols read_file(const std::string& path) {
 
 } // namespace
 
-std::string path_of(const MappedFile& file) {
-    std::string path = file.path;
+std::string_view path_of(const MappedFile& file) {
+    std::string_view path = file.path;
     if (path.ends_with(kDeleted))
-        path.resize(path.size() - kDeleted.size());
+        path.remove_suffix(kDeleted.size());
     return path;
 }
 
 std::string name_of(const MappedFile& file) {
-    std::string path = path_of(file);
-    return path.substr(path.rfind('/') + 1);
+    std::string_view path = path_of(file);
+    return std::string(path.substr(path.rfind('/') + 1));
 }
 
 base::ScopedFd open_object(const std::string& path) {
@@ -58,9 +57,14 @@ base::ScopedFd open_object(const std::string& path) {
     return base::ScopedFd(::open(opened.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
 }
 
+void add_debug_symbols(ObjectSymbols& object, const std::string& folder) {
+    if (object.build_id().size() >= 2)
+        object.add_functions_of(read_file(folder + by_build_id(object.build_id()) + ".debug"));
+}
+
 std::unique_ptr<ObjectFiles::Object> ObjectFiles::read(const MappedFile& file) const {
     auto object = std::make_unique<Object>();
-    if (file.path == kVdso) {
+    if (file.path == kVdsoPath) {
         if (places_.vdso.empty())
             return nullptr;
         object->symbols = ObjectSymbols::read(places_.vdso);
@@ -68,7 +72,7 @@ std::unique_ptr<ObjectFiles::Object> ObjectFiles::read(const MappedFile& file) c
     }
     if (file.build_id.size() < 2)
         return nullptr;
-    std::string path = path_of(file), id = by_build_id(file.build_id);
+    std::string path(path_of(file)), id = by_build_id(file.build_id);
     std::vector<std::string> candidates, debug = {places_.debug_folder + id + ".debug"};
     for (const std::string& folder : places_.folders) {
         candidates.insert(candidates.end(), {folder + id, folder + "/" + name_of(file)});

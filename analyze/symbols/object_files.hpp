@@ -15,6 +15,7 @@
 #include <memory>
 #include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -35,6 +36,9 @@ struct ObjectPlaces {
     ObjectFetch fetch; ///< asked last; empty: not at all
 };
 
+/// The path that maps have of the kernel's own library in a process.
+inline constexpr std::string_view kVdsoPath = "[vdso]";
+
 /// Path and build id in hexadecimal, "" where the kernel did not know it.
 using MissingFiles = std::set<std::pair<std::string, std::string>>;
 
@@ -43,9 +47,9 @@ public:
     /// A file of a build, and the one that debug symbols were in; "": none.
     struct Object {
         ObjectSymbols symbols;
-        std::string path, debug_path;
-        std::unique_ptr<ObjectLines> lines;   ///< null: not asked for yet
-        std::unique_ptr<ObjectFrames> frames; ///< the same
+        std::string path, debug_path, lines_path; ///< the last: of `lines`
+        std::unique_ptr<ObjectLines> lines;       ///< null: not asked for yet
+        std::unique_ptr<ObjectFrames> frames;     ///< the same
     };
 
     explicit ObjectFiles(ObjectPlaces places) : places_(std::move(places)) {}
@@ -64,9 +68,12 @@ private:
 };
 
 /// Its path without what the kernel adds of one that is gone, and the last part of that.
-std::string path_of(const formats::MappedFile& file);
+std::string_view path_of(const formats::MappedFile& file);
 std::string name_of(const formats::MappedFile& file);
 /// Opens a regular file to read: devices and pipes are not opened.
 base::ScopedFd open_object(const std::string& path);
+/// Adds the functions that debug symbols of that build have, where they are in the folder.
+void add_debug_symbols(ObjectSymbols& object,
+                       const std::string& folder = ObjectPlaces().debug_folder);
 
 } // namespace daybreak::analyze

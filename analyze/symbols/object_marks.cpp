@@ -4,9 +4,11 @@
 #include "analyze/symbols/object_marks.hpp"
 
 #include <algorithm>
+#include <charconv>
+#include <cstdlib>
 #include <cstring>
 #include <elf.h>
-#include <optional>
+#include <sstream>
 #include <string_view>
 
 namespace daybreak::analyze {
@@ -57,7 +59,77 @@ std::optional<ObjectMark> mark_of(ByteView content, uint64_t base_address) {
     return mark;
 }
 
+constexpr std::string_view kByRip = "(%rip)";
+
+/// A variable in an operand: "40+Stats(%rip)".
+struct Variable {
+    std::string name;
+    int64_t plus = 0;
+};
+
+/// Reads what stands between `@` and `(%rip)`: numbers and one name, with + and - between them.
+std::optional<Variable> variable_of(std::string_view text) {
+    Variable variable;
+    while (!text.empty()) {
+        const bool is_minus = text[0] == '-';
+        if (is_minus || text[0] == '+')
+            text.remove_prefix(1);
+        std::string_view term = text.substr(0, text.find_first_of("+-"));
+        text.remove_prefix(term.size());
+        int64_t number = 0;
+        auto parsed = std::from_chars(term.data(), term.data() + term.size(), number);
+        const bool is_number = parsed.ec == std::errc{} && parsed.ptr == term.data() + term.size();
+        if (term.empty() || (!is_number && (is_minus || !variable.name.empty())))
+            return std::nullopt;
+        if (is_number && std::abs(number) <= INT32_MAX)
+            variable.plus += is_minus ? -number : number;
+        else
+            variable.name = term;
+    }
+    return variable.name.empty() ? std::nullopt : std::optional(std::move(variable));
+}
+
+/// Calls `take` with each operand's beginning up to its `@`, and the variable after it; without one
+/// with the operand.
+template <typename Take>
+void for_each_operand(const std::string& operands, const Take& take) {
+    std::istringstream words(operands);
+    for (std::string word; words >> word;) {
+        const size_t at = word.find('@') + 1; // 0: none
+        auto variable = at != 0 && word.ends_with(kByRip)
+                            ? variable_of(std::string_view(word).substr(
+                                  at, word.size() - std::min(word.size(), at + kByRip.size())))
+                            : std::nullopt;
+        take(variable ? word.substr(0, at) : word, variable);
+    }
+}
+
 } // namespace
+
+std::vector<std::string> variables_named(const std::string& operands) {
+    std::vector<std::string> names;
+    for_each_operand(operands, [&](const std::string&, const std::optional<Variable>& variable) {
+        if (variable)
+            names.push_back(variable->name);
+    });
+    return names;
+}
+
+std::string with_distances(const ObjectMark& mark,
+                           const std::function<std::optional<uint64_t>(const std::string&)>& at) {
+    std::string text;
+    for_each_operand(mark.operands, [&](std::string word, const std::optional<Variable>& variable) {
+        if (variable) {
+            const auto plus = static_cast<uint64_t>(variable->plus);
+            auto address = at(variable->name);
+            word += address ? std::to_string(static_cast<int64_t>(*address + plus - mark.address))
+                            : variable->name;
+            word += kByRip;
+        }
+        text += (text.empty() ? "" : " ") + word;
+    });
+    return text;
+}
 
 void read_object_marks(ByteView untrusted_notes, uint64_t base_address,
                        std::vector<ObjectMark>& marks) {

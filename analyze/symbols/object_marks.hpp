@@ -10,6 +10,8 @@
 #include "base/byte_reader.hpp"
 
 #include <cstdint>
+#include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -29,5 +31,13 @@ constexpr size_t kObjectMarksMax = 16384;
 /// `base_address`: of .stapsdt.base; 0: there is none.
 void read_object_marks(base::ByteView untrusted_notes, uint64_t base_address,
                        std::vector<ObjectMark>& marks);
+
+/// Returns the names of variables that operands have: of "8@%rax -4@40+Stats(%rip)" Stats.
+std::vector<std::string> variables_named(const std::string& operands);
+
+/// Returns operands with each variable as its distance from the mark, "-4@4096(%rip)"; a variable
+/// that the file has no symbol of stays as it is, and cannot be read.
+std::string with_distances(const ObjectMark& mark,
+                           const std::function<std::optional<uint64_t>(const std::string&)>& at);
 
 } // namespace daybreak::analyze

@@ -25,7 +25,8 @@ using base::ByteView;
 constexpr uint64_t kSizelessBytesMax = 1 << 16;
 /// Names may lie inside of one another, so a file of 1 MB can have gigabytes of them: what is more
 /// stays an address.
-constexpr size_t kNameBytesMax = 4096, kNamesBytesMax = 256 << 20;
+constexpr size_t kNameBytesMax = 4096;
+constexpr size_t kSymbolsBytesMax = 512 << 20; ///< of all symbols in memory, with their names
 constexpr size_t kNoteBytesMax = 1 << 16;
 /// Of .gnu_debugdata, unpacked; xz makes of zeros a seven-thousandth, of a table of functions a
 /// fifth.
@@ -80,6 +81,14 @@ ObjectSymbols ObjectSymbols::read(int fd) {
     return object;
 }
 
+ObjectSymbols ObjectSymbols::read_without_functions(int fd) {
+    ObjectSymbols object;
+    object.takes_functions_ = false;
+    ElfFile file(fd);
+    object.read_elf(file, 0);
+    return object;
+}
+
 ObjectSymbols ObjectSymbols::read(ByteView untrusted_image) {
     ObjectSymbols object;
     base::Bytes copy(untrusted_image.begin(), untrusted_image.end()); // libelf wants to write
@@ -89,19 +98,57 @@ ObjectSymbols ObjectSymbols::read(ByteView untrusted_image) {
     return object;
 }
 
+/// Of ranges that lie over one another, which no linker writes, the first has what several have.
+ObjectSymbols::Ranges ObjectSymbols::set_apart(Ranges ranges) {
+    std::ranges::stable_sort(ranges, {}, &Range::begin);
+    Ranges apart;
+    for (Range range : ranges) {
+        const uint64_t begin = std::max(range.begin, apart.empty() ? 0 : apart.back().end);
+        if (begin < range.end)
+            apart.push_back({begin, range.end, range.to + (begin - range.begin)});
+    }
+    return apart;
+}
+
+std::optional<uint64_t> ObjectSymbols::moved(const Ranges& ranges, uint64_t at) {
+    auto after = std::ranges::upper_bound(ranges, at, {}, &Range::begin);
+    if (after == ranges.begin() || at >= (after - 1)->end)
+        return std::nullopt;
+    return at - (after - 1)->begin + (after - 1)->to;
+}
+
+/// A file may have 65,534 of them, and be asked for each of its functions and marks.
+void ObjectSymbols::read_segments(Elf* elf) {
+    size_t headers = 0;
+    if (::elf_getphdrnum(elf, &headers) != 0)
+        return;
+    for (size_t i = 0; i < headers; i++) {
+        GElf_Phdr header;
+        if (::gelf_getphdr(elf, static_cast<int>(i), &header) && header.p_type == PT_LOAD)
+            segments_.push_back(
+                {header.p_offset, header.p_filesz, header.p_vaddr, (header.p_flags & PF_X) != 0});
+    }
+    Ranges by_address, by_offset, code;
+    auto range = [](uint64_t begin, uint64_t bytes, uint64_t to) {
+        return Range{begin, begin + std::min(bytes, UINT64_MAX - begin), to};
+    };
+    for (const Segment& one : segments_) {
+        by_address.push_back(range(one.address, one.file_bytes, one.file_offset));
+        by_offset.push_back(range(one.file_offset, one.file_bytes, one.address));
+        if (one.is_code)
+            code.push_back(by_address.back());
+    }
+    by_address_ = set_apart(std::move(by_address));
+    by_offset_ = set_apart(std::move(by_offset));
+    code_ = set_apart(std::move(code));
+}
+
 void ObjectSymbols::read_elf(ElfFile& file, int depth) {
     Elf* elf = file.get();
-    size_t headers = 0;
     if (elf == nullptr || ::elf_kind(elf) != ELF_K_ELF)
         return;
-    if (depth == 0 && ::elf_getphdrnum(elf, &headers) == 0)
-        for (size_t i = 0; i < headers; i++) {
-            GElf_Phdr header;
-            if (::gelf_getphdr(elf, static_cast<int>(i), &header) && header.p_type == PT_LOAD)
-                segments_.push_back({header.p_offset, header.p_filesz, header.p_vaddr,
-                                     (header.p_flags & PF_X) != 0});
-        }
     if (depth == 0) {
+        read_segments(elf);
         is_64_bit_ = ::gelf_getclass(elf) == ELFCLASS64;
         read_build_id(file);
     }
@@ -109,13 +156,14 @@ void ObjectSymbols::read_elf(ElfFile& file, int depth) {
     if (::elf_getshdrstrndx(elf, &names) != 0)
         return;
     uint64_t moved_base = 0;
-    Elf_Scn* marks = nullptr;
+    Elf_Scn *marks = nullptr, *packed = nullptr; // a linker writes one of each
+    std::vector<Elf_Scn*> tables;
     for (Elf_Scn* section = nullptr; (section = ::elf_nextscn(elf, section)) != nullptr;) {
         GElf_Shdr header;
         if (!::gelf_getshdr(section, &header))
             continue;
         if (header.sh_type == SHT_SYMTAB || header.sh_type == SHT_DYNSYM) {
-            read_table(file, section);
+            tables.push_back(section);
             continue;
         }
         const char* name = ::elf_strptr(elf, names, header.sh_name);
@@ -125,10 +173,17 @@ void ObjectSymbols::read_elf(ElfFile& file, int depth) {
             marks = section;
         if (name != nullptr && std::string_view(name) == ".gnu_debugdata" && depth == 0 &&
             header.sh_type == SHT_PROGBITS && header.sh_size <= kPackedBytesMax)
-            read_packed(file, section);
+            packed = section;
     }
+    // They say which variables are looked for in the tables.
     if (marks != nullptr && ::gelf_getclass(elf) == ELFCLASS64)
         read_marks(file, marks, moved_base);
+    if (!takes_functions_)
+        return;
+    for (Elf_Scn* table : tables)
+        read_table(file, table);
+    if (packed != nullptr)
+        read_packed(file, packed);
 }
 
 void ObjectSymbols::read_marks(ElfFile& file, Elf_Scn* section, uint64_t base_address) {
@@ -137,18 +192,21 @@ void ObjectSymbols::read_marks(ElfFile& file, Elf_Scn* section, uint64_t base_ad
         header.sh_size <= kMarksBytesMax && file.take(section))
         read_object_marks(view_of(::elf_rawdata(section, nullptr)), base_address, marks_);
     // Linkers that leave out a function keep its note, of an address near 0.
-    std::erase_if(marks_, [this](const ObjectMark& mark) {
-        return std::ranges::none_of(segments_, [&mark](const Segment& segment) {
-            return segment.is_code && mark.address - segment.address < segment.file_bytes;
-        });
-    });
+    std::erase_if(marks_, [this](const ObjectMark& mark) { return !moved(code_, mark.address); });
+    for (const ObjectMark& mark : marks_)
+        for (const std::string& name : variables_named(mark.operands))
+            variables_.try_emplace(name, 0);
+}
+
+/// Nothing lies at address 0: what has it was not found.
+std::optional<uint64_t> ObjectSymbols::variable_at(const std::string& name) const {
+    auto known = variables_.find(name);
+    return known == variables_.end() || known->second == 0 ? std::nullopt
+                                                           : std::optional(known->second);
 }
 
 std::optional<uint64_t> ObjectSymbols::file_offset_of(uint64_t address) const {
-    for (const Segment& segment : segments_)
-        if (address - segment.address < segment.file_bytes)
-            return address - segment.address + segment.file_offset;
-    return std::nullopt;
+    return moved(by_address_, address);
 }
 
 void ObjectSymbols::read_build_id(ElfFile& file) {
@@ -180,12 +238,21 @@ void ObjectSymbols::read_table(ElfFile& file, Elf_Scn* section) {
         GElf_Sym symbol;
         if (!::gelf_getsym(data, static_cast<int>(i), &symbol))
             break; // its entries are not as small as it says
-        if (GELF_ST_TYPE(symbol.st_info) != STT_FUNC || symbol.st_shndx == SHN_UNDEF)
+        const unsigned type = GELF_ST_TYPE(symbol.st_info);
+        const bool may_be_named = type == STT_OBJECT && !variables_.empty();
+        if ((type != STT_FUNC && !may_be_named) || symbol.st_shndx == SHN_UNDEF)
             continue;
         std::string_view name = base::short_string_at(name_table, symbol.st_name, kNameBytesMax);
-        if (name.empty() || names_bytes_ + name.size() > kNamesBytesMax)
+        if (may_be_named) {
+            auto known = variables_.find(name);
+            if (known != variables_.end())
+                known->second = symbol.st_value;
             continue;
-        names_bytes_ += name.size();
+        }
+        const size_t bytes = sizeof(Symbol) + name.size();
+        if (name.empty() || symbols_bytes_ + bytes > kSymbolsBytesMax)
+            continue;
+        symbols_bytes_ += bytes;
         symbols_.push_back(
             {symbol.st_value, symbol.st_size, std::string(name), rank_of(symbol.st_info, name)});
     }
@@ -216,11 +283,7 @@ bool ObjectSymbols::add_functions_of(const ObjectSymbols& other) {
 }
 
 std::optional<uint64_t> ObjectSymbols::address_of(uint64_t file_offset) const {
-    for (const Segment& segment : segments_)
-        if (file_offset >= segment.file_offset &&
-            file_offset - segment.file_offset < segment.file_bytes)
-            return file_offset - segment.file_offset + segment.address;
-    return std::nullopt;
+    return moved(by_offset_, file_offset);
 }
 
 const ObjectSymbols::Symbol* ObjectSymbols::find(uint64_t address) const {
@@ -230,6 +293,8 @@ const ObjectSymbols::Symbol* ObjectSymbols::find(uint64_t address) const {
     if (after == symbols_.begin())
         return nullptr;
     const Symbol& symbol = *(after - 1);
+    if (symbol.bytes == 0 && !moved(code_, address))
+        return nullptr;
     uint64_t bytes = symbol.bytes != 0 ? symbol.bytes : kSizelessBytesMax;
     return address - symbol.address < bytes ? &symbol : nullptr;
 }

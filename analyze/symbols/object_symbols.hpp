@@ -12,6 +12,8 @@
 #include "base/file.hpp"
 
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -35,6 +37,8 @@ public:
     /// is not an ELF file.
     static ObjectSymbols read(int fd);
     static ObjectSymbols read(base::ByteView untrusted_image);
+    /// Reads the same without the functions, which are most of a file.
+    static ObjectSymbols read_without_functions(int fd);
     /// Takes the functions of another file of the same build; returns whether it is one.
     bool add_functions_of(const ObjectSymbols& other);
 
@@ -46,6 +50,9 @@ public:
     const std::vector<Symbol>& symbols() const { return symbols_; } ///< ascending by address
     /// Returns the places that the program's authors have named; of 64-bit files only.
     const std::vector<ObjectMark>& marks() const { return marks_; }
+    /// Returns the address of a variable that a mark's arguments name; empty: the file has no such
+    /// symbol.
+    std::optional<uint64_t> variable_at(const std::string& name) const;
     /// Returns where in the file what lies at an address is; empty: nowhere.
     std::optional<uint64_t> file_offset_of(uint64_t address) const;
     /// Returns the address that the symbols have for an offset in the file; empty: it is not
@@ -55,6 +62,14 @@ public:
     const Symbol* find(uint64_t address) const;
 
 private:
+    /// What lies from begin on lies from `to` on elsewhere: addresses, and offsets in the file.
+    struct Range {
+        uint64_t begin, end, to;
+    };
+    using Ranges = std::vector<Range>; ///< ascending, none over another
+    static Ranges set_apart(Ranges ranges);
+    static std::optional<uint64_t> moved(const Ranges& ranges, uint64_t at);
+    void read_segments(Elf* elf);
     void read_elf(ElfFile& file, int depth);
     void read_build_id(ElfFile& file);
     void read_table(ElfFile& file, Elf_Scn* section);
@@ -63,12 +78,14 @@ private:
     void sort();
 
     std::vector<Segment> segments_;
+    Ranges by_address_, by_offset_, code_; ///< of segments; code: those by address that are
     std::vector<Symbol> symbols_;
     std::vector<ObjectMark> marks_;
+    std::map<std::string, uint64_t, std::less<>> variables_; ///< those that operands of marks name
     std::string build_id_;
     uint64_t build_id_offset_ = 0;
-    bool is_64_bit_ = false;
-    size_t names_bytes_ = 0;
+    bool is_64_bit_ = false, takes_functions_ = true;
+    size_t symbols_bytes_ = 0;
 };
 
 } // namespace daybreak::analyze

@@ -3,39 +3,26 @@
 // Addresses to files of a build, and the names in them.
 #include "analyze/symbols/recorded_names.hpp"
 
-#include "analyze/symbols/unwind.hpp"
-
 namespace daybreak::analyze {
 
 namespace {
 
 /// Times of records are converted from ticks: a record just after an exec may seem to be before it.
 constexpr uint64_t kClockSlackNs = 1'000'000;
-constexpr size_t kRememberedMax = 1 << 20;
 
 } // namespace
 
-void RecordedNames::remember(uint64_t pid, uint64_t address, const Match& match) {
-    if (remembered_.size() >= kRememberedMax)
-        return;
-    auto [at, is_new] = remembered_.try_emplace({pid, address}, match);
-    if (!is_new && (at->second.file != match.file || at->second.offset != match.offset))
-        at->second.file = nullptr;
-}
-
-std::optional<RecordedNames::Match> RecordedNames::locate(uint64_t pid, uint64_t address,
-                                                          std::optional<uint64_t> mono_ns) {
-    if (!mono_ns) {
-        auto known = remembered_.find({pid, address});
-        if (known == remembered_.end())
-            return maps_.find(pid, address, mono_ns);
-        return known->second.file ? std::optional(known->second) : std::nullopt;
-    }
+std::optional<formats::ProcessMaps::Match>
+RecordedNames::locate(uint64_t pid, uint64_t address, std::optional<uint64_t> mono_ns) {
     auto match = maps_.find(pid, address, mono_ns);
     for (uint64_t near : {kClockSlackNs, -kClockSlackNs})
-        if (!match)
+        if (!match && mono_ns)
             match = maps_.find(pid, address, *mono_ns + near);
     return match;
+}
+
+bool RecordedNames::was_in_no_file(uint64_t pid, uint64_t address, uint64_t mono_ns) {
+    return maps_.was_in_no_file(pid, address, mono_ns) && !locate(pid, address, mono_ns);
 }
 
 /// What is in no file the process's runtime may have made, and named.
@@ -57,12 +44,6 @@ std::optional<UserPlace> RecordedNames::find(uint64_t pid, uint64_t address,
     auto match = locate(pid, address, mono_ns);
     if (!match)
         return find_made(pid, address);
-    auto remember_before = [&](uint64_t bytes) {
-        if (mono_ns)
-            remember(pid, address - bytes, {match->file, match->offset - bytes, match->begin});
-    };
-    remember_before(0);
-    remember_before(address - match->begin);
     UserPlace place;
     place.object = name_of(*match->file);
     place.object_offset = match->offset;
@@ -80,7 +61,6 @@ std::optional<UserPlace> RecordedNames::find(uint64_t pid, uint64_t address,
     if (const ObjectSymbols::Symbol* symbol = object->symbols.find(*in_object)) {
         place.symbol = symbol->name;
         place.symbol_offset = *in_object - symbol->address;
-        remember_before(place.symbol_offset);
     }
     return place;
 }
@@ -93,32 +73,45 @@ std::string RecordedNames::line(uint64_t pid, uint64_t address, bool is_return,
         object ? object->symbols.address_of(match->offset - is_return) : std::nullopt;
     if (!in_object)
         return "";
+    auto note = [&] {
+        if (const std::string& much = object->lines->too_large(); !much.empty())
+            too_large_.emplace(object->lines_path, much);
+    };
+    auto open = [&](std::string path) {
+        object->lines_path = std::move(path);
+        object->lines = std::make_unique<ObjectLines>(open_object(object->lines_path));
+        note();
+    };
     if (!object->lines)
-        object->lines = std::make_unique<ObjectLines>(open_object(object->path));
-    if (object->lines->empty() && !object->debug_path.empty()) {
-        object->lines = std::make_unique<ObjectLines>(open_object(object->debug_path));
-        object->debug_path.clear();
-    }
-    return object->lines->find(*in_object);
+        open(object->path);
+    if (object->lines->empty() && !object->debug_path.empty())
+        open(std::exchange(object->debug_path, {}));
+    std::string found = object->lines->find(*in_object);
+    note();
+    return found;
+}
+
+UnwindPlace RecordedNames::unwind_place(uint64_t pid, uint64_t address,
+                                        std::optional<uint64_t> mono_ns) {
+    auto match = locate(pid, address, mono_ns);
+    if (!match)
+        return {.is_named = jit_names_.find(pid, address).has_value()};
+    Object* object = files_.find(*match->file);
+    std::optional<uint64_t> in_object =
+        object ? object->symbols.address_of(match->offset) : std::nullopt;
+    if (!in_object)
+        return {nullptr, match->offset, name_of(*match->file)};
+    if (!object->frames)
+        object->frames = object->path.empty()
+                             ? std::make_unique<ObjectFrames>(files_.vdso())
+                             : std::make_unique<ObjectFrames>(open_object(object->path));
+    return {object->frames.get(), *in_object, name_of(*match->file)};
 }
 
 UnwoundStack RecordedNames::unwind(uint64_t pid, const RecordedThread& thread,
                                    std::optional<uint64_t> mono_ns) {
-    return analyze::unwind(thread, [&](uint64_t address) -> UnwindPlace {
-        auto match = locate(pid, address, mono_ns);
-        if (!match)
-            return {.is_named = jit_names_.find(pid, address).has_value()};
-        Object* object = files_.find(*match->file);
-        std::optional<uint64_t> in_object =
-            object ? object->symbols.address_of(match->offset) : std::nullopt;
-        if (!in_object)
-            return {nullptr, match->offset, name_of(*match->file)};
-        if (!object->frames)
-            object->frames = object->path.empty()
-                                 ? std::make_unique<ObjectFrames>(files_.vdso())
-                                 : std::make_unique<ObjectFrames>(open_object(object->path));
-        return {object->frames.get(), *in_object, name_of(*match->file)};
-    });
+    return analyze::unwind(thread,
+                           [&](uint64_t address) { return unwind_place(pid, address, mono_ns); });
 }
 
 } // namespace daybreak::analyze

@@ -7,6 +7,7 @@
 #pragma once
 
 #include "analyze/symbols/object_files.hpp"
+#include "analyze/symbols/unwind.hpp"
 #include "analyze/symbols/user_names.hpp"
 #include "formats/segment/process_maps.hpp"
 #include "formats/trace/jit_names.hpp"
@@ -32,26 +33,29 @@ public:
                      std::optional<uint64_t> mono_ns) override;
     UnwoundStack unwind(uint64_t pid, const RecordedThread& thread,
                         std::optional<uint64_t> mono_ns) override;
+    /// What unwind() is made of; the tables live as long as this.
+    UnwindPlace unwind_place(uint64_t pid, uint64_t address, std::optional<uint64_t> mono_ns);
     /// The file alone, without names; empty as of find().
     std::optional<formats::ProcessMaps::Match> locate(uint64_t pid, uint64_t address,
                                                       std::optional<uint64_t> mono_ns);
 
+    /// Whether the address is known to have been in no file then, or within what times are wrong
+    /// by.
+    bool was_in_no_file(uint64_t pid, uint64_t address, uint64_t mono_ns);
+
     /// Files that addresses were in and that are not here.
     MissingFiles missing() const { return files_.missing(); }
+    /// Files that have too much debug information for all lines to be read, and of what too much.
+    const std::map<std::string, std::string>& too_large() const { return too_large_; }
 
 private:
-    using Match = formats::ProcessMaps::Match;
     using Object = ObjectFiles::Object;
-
-    void remember(uint64_t pid, uint64_t address, const Match& match);
     std::optional<UserPlace> find_made(uint64_t pid, uint64_t address);
 
     const formats::ProcessMaps& maps_;
     ObjectFiles files_;
     formats::JitNames jit_names_;
-    /// What was asked for with a time, and the beginnings of symbol and object, which are keys of
-    /// aggregations: there the time is not known any more.  Without a file: there were several.
-    std::map<std::pair<uint64_t, uint64_t>, Match> remembered_; // by pid and address
+    std::map<std::string, std::string> too_large_; // by path
 };
 
 } // namespace daybreak::analyze

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analyze/symbols/unwind.hpp"
 
+#include "base/visible.hpp"
 #include "formats/abi/limits.h"
 
 #include <algorithm>
@@ -36,15 +37,16 @@ Step step_by_frame_pointer(FrameState& state, const PlaceOf& place_of) {
 }
 
 std::string why(Step step, const UnwindPlace& place, const RecordedThread& thread) {
-    std::string at = place.object.empty()
+    const std::string object = base::visible_name(place.object);
+    std::string at = object.empty()
                          ? "code of no file"
-                         : base::strprintf("%s`0x%" PRIx64, place.object.c_str(), place.address);
+                         : base::strprintf("%s`0x%" PRIx64, object.c_str(), place.address);
     if (step == Step::no_memory)
         return base::strprintf("the %zu bytes of stack end", thread.stack.size());
-    if (!place.object.empty() && !place.frames)
-        return "no file of that build for " + place.object;
+    if (!object.empty() && !place.frames)
+        return "no file of that build for " + object;
     if (step == Step::implausible)
-        return "a table of frames that is not plausible in " + place.object;
+        return "a table of frames that is not plausible in " + object;
     return step == Step::no_rule ? "no .eh_frame for " + at : "an unknown rule for " + at;
 }
 

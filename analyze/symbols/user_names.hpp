@@ -7,6 +7,7 @@
 #pragma once
 
 #include "base/byte_reader.hpp"
+#include "formats/segment/process_maps.hpp"
 
 #include <cstdint>
 #include <optional>
@@ -48,6 +49,9 @@ struct UnwoundStack {
 class UserNames {
 public:
     virtual ~UserNames() = default;
+    /// Takes what a ring that is at work says by now of what was mapped when, for each look at it;
+    /// the last one that is not empty counts.
+    virtual void set_maps(formats::ProcessMaps maps) { static_cast<void>(maps); }
     /// Returns the place at `mono_ns` (CLOCK_MONOTONIC; empty: at any time), where it is known what
     /// was when; empty when it is not known, or nothing is mapped there.
     virtual std::optional<UserPlace> find(uint64_t pid, uint64_t address,

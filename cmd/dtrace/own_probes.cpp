@@ -3,6 +3,7 @@
 // -h and -G: what a program needs to have the probes that the scripts declare.
 #include "cmd/dtrace/own_probes.hpp"
 
+#include "base/elf_header.hpp"
 #include "base/file.hpp"
 #include "cmd/dtrace/messages.hpp"
 #include "cmd/terminal.hpp"
@@ -48,7 +49,7 @@ constexpr char kSectionNames[] = "\0.shstrtab\0.note.GNU-stack";
 
 /// An object file that can be linked with others, and adds nothing to them.
 struct EmptyObject {
-    Elf64_Ehdr file = {};
+    Elf64_Ehdr file = base::elf_header(ET_REL);
     Elf64_Shdr sections[3] = {};
     char names[sizeof(kSectionNames)];
 };
@@ -57,16 +58,7 @@ std::string empty_object() {
     EmptyObject object;
     std::memcpy(object.names, kSectionNames, sizeof(kSectionNames));
     Elf64_Ehdr& file = object.file;
-    std::memcpy(file.e_ident, ELFMAG, SELFMAG);
-    file.e_ident[EI_CLASS] = ELFCLASS64;
-    file.e_ident[EI_DATA] = ELFDATA2LSB;
-    file.e_ident[EI_VERSION] = EV_CURRENT;
-    file.e_type = ET_REL;
-    file.e_machine = EM_X86_64;
-    file.e_version = EV_CURRENT;
     file.e_shoff = offsetof(EmptyObject, sections);
-    file.e_ehsize = sizeof(Elf64_Ehdr);
-    file.e_shentsize = sizeof(Elf64_Shdr);
     file.e_shnum = 3;
     file.e_shstrndx = 1;
     Elf64_Shdr& names = object.sections[1];

@@ -7,6 +7,7 @@
 #include "cmd/dtrace/messages.hpp"
 #include "cmd/libraries.hpp"
 #include "cmd/possible_probes.hpp"
+#include "cmd/file_places.hpp"
 #include "cmd/preprocess.hpp"
 #include "cmd/program.hpp"
 #include "cmd/terminal.hpp"
@@ -234,6 +235,8 @@ std::optional<CompiledPrograms> compile_programs(const DtraceArguments& argument
             return nearest_probe(description, probes);
         };
         options.hint_for_probe = [&setting](const compiler::ProbeDescription& description) {
+            if (std::string hint = hint_for_path(description); !hint.empty())
+                return hint;
             return description.provider == "kinst" ? hint_for_instruction(description, setting)
                    : description.provider == "cpc" ? hint_for_counter(description.name)
                                                    : hint_for_function(description, setting);

@@ -101,11 +101,11 @@ inline string container_here[struct kernfs_node *K] = K->parent == NULL ? "" :
 inline string container = container_here[curthread->cgroups->dfl_cgrp->kn];
 
 /* Namespaces by number, as in /proc/PID/ns; 0: the thread is about to be gone, and has left them. */
-inline unsigned int cgroupns = curthread->nsproxy == NULL ? 0 : curthread->nsproxy->cgroup_ns->ns.inum;
-inline unsigned int ipcns = curthread->nsproxy == NULL ? 0 : curthread->nsproxy->ipc_ns->ns.inum;
-inline unsigned int mntns = curthread->nsproxy == NULL ? 0 : curthread->nsproxy->mnt_ns->ns.inum;
-inline unsigned int netns = curthread->nsproxy == NULL ? 0 : curthread->nsproxy->net_ns->ns.inum;
-inline unsigned int utsns = curthread->nsproxy == NULL ? 0 : curthread->nsproxy->uts_ns->ns.inum;
-inline unsigned int pidns = curthread->thread_pid == NULL ? 0 :
+inline uint64_t cgroupns = curthread->nsproxy == NULL ? 0 : curthread->nsproxy->cgroup_ns->ns.inum;
+inline uint64_t ipcns = curthread->nsproxy == NULL ? 0 : curthread->nsproxy->ipc_ns->ns.inum;
+inline uint64_t mntns = curthread->nsproxy == NULL ? 0 : curthread->nsproxy->mnt_ns->ns.inum;
+inline uint64_t netns = curthread->nsproxy == NULL ? 0 : curthread->nsproxy->net_ns->ns.inum;
+inline uint64_t utsns = curthread->nsproxy == NULL ? 0 : curthread->nsproxy->uts_ns->ns.inum;
+inline uint64_t pidns = curthread->thread_pid == NULL ? 0 :
     curthread->thread_pid->numbers[curthread->thread_pid->level].ns->ns.inum;
-inline unsigned int userns = curthread->cred->user_ns->ns.inum;
+inline uint64_t userns = curthread->cred->user_ns->ns.inum;

@@ -132,6 +132,7 @@ constexpr NamedAction kActions[] = {
     {"freopen", ActionName::freopen},
     {"ftruncate", ActionName::ftruncate},
     {"func", ActionName::sym},
+    {"immstack", ActionName::stack}, // a recording has the names of its kernel's symbols
     {"jstack", ActionName::jstack},
     {"mod", ActionName::mod},
     {"normalize", ActionName::normalize},

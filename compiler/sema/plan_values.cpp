@@ -103,6 +103,8 @@ bool ClausePlanner::stack_argument(const Expr& expression, const Call& call, Act
         planned.arg |= *bytes << 32;
     }
     planned.capture = expression_text(expression);
+    if (planned.capture.starts_with("imm")) // immstack() is stack(): a replay may ask by either name
+        planned.capture.erase(0, 3);
     planned.capture_type = "stack";
     if (context_.recorded && !checker_.needs_recorded(planned.capture)) {
         checker_.not_recorded(expression.span, planned.capture);

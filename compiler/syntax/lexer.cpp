@@ -26,7 +26,7 @@ bool is_blank(char c) {
 
 bool is_probe_letter(char c) {
     return is_identifier_letter(c) ||
-           (c != '\0' && std::string_view("-$:.?*\\[]!`").find(c) != std::string_view::npos);
+           (c != '\0' && std::string_view("-+$:.?*\\[]!`").find(c) != std::string_view::npos);
 }
 
 struct Punctuator {

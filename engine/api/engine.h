@@ -37,7 +37,7 @@
 #include "formats/abi/drops.h"
 #include "formats/abi/embed.h"
 #include "formats/abi/faults.h"
-#include "formats/abi/names.h"
+#include "formats/abi/limits.h"
 #include "formats/abi/meta.h"
 #include "formats/abi/segment.h"
 
@@ -240,13 +240,15 @@ uint32_t dbk_program_probedesc_count(const struct dbk_program *program);
 bool dbk_program_probedesc(const struct dbk_program *program, uint32_t index,
 			   struct dbk_probedesc *description_ret);
 
-/* Where an argument of a mark is.  Registers: rax rbx rcx rdx rsi rdi rbp rsp r8 ... r15. */
+/* Where an argument of a mark is.  Registers: rax rbx rcx rdx rsi rdi rbp rsp r8 ... r15; and rip, the
+ * mark's own address. */
 enum dbk_operand_kind {
 	DBK_OPERAND_NONE, /* cannot be read: 0 */
 	DBK_OPERAND_REGISTER, /* base */
 	DBK_OPERAND_CONSTANT, /* value */
 	DBK_OPERAND_MEMORY,   /* at base + index * scale + value */
 };
+#define DBK_OPERAND_RIP		16u
 #define DBK_OPERAND_NO_REGISTER 0xffu
 
 struct dbk_operand {
@@ -612,6 +614,9 @@ void dbk_meta_block_init(const struct dbk_pages *pages, enum dbk_meta_kind kind,
 
 /** dbk_meta_block_append() - copies @bytes after what is committed; false when they do not fit */
 bool dbk_meta_block_append(const struct dbk_pages *pages, const void *data, uint32_t bytes);
+
+/** dbk_meta_block_commit() - commits @bytes that were written there in place; they fit */
+void dbk_meta_block_commit(const struct dbk_pages *pages, uint32_t bytes);
 
 #ifdef __cplusplus
 }

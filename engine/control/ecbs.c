@@ -135,7 +135,7 @@ static void prepare(struct dbk_ecb *ecb, uint32_t before)
 
 static uint16_t length_of(const char *name)
 {
-	uint16_t length = 0; /* the host's are checked: at most DBK_PROBE_FUNCTION_BYTES_MAX */
+	uint16_t length = 0; /* the host's are checked: at most DBK_PROBE_NAME_BYTES_MAX */
 
 	while (name[length] != '\0')
 		length++;
@@ -352,7 +352,8 @@ static int check_memory(const struct dbk_consumer *consumer, struct dbk_reason *
 	uint64_t each = sizeof(struct dbk_ecb) + sizeof(struct dbk_meta_ecb);
 	uint64_t most = dbk_host_alloc_max();
 
-	if (consumer->ecb_count * each <= most)
+	/* A path of thousands of bytes is in the metadata with each of its functions. */
+	if (consumer->ecb_count * each + consumer->probe_name_bytes <= most)
 		return 0;
 	return dbk_refuse(reason, -E2BIG,
 			  "its clauses on all their probes take more than %U bytes of memory",

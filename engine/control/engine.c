@@ -85,24 +85,23 @@ void dbk_engine_destroy(struct dbk_engine *engine)
 
 /* ---- probes ----------------------------------------------------------------------- */
 
-static bool name_fits(const char *name, uint32_t bytes_max)
+static bool name_fits(const char *name)
 {
 	uint32_t bytes = 0;
 
 	if (name == NULL)
 		return false;
 	while (name[bytes] != '\0')
-		if (++bytes > bytes_max)
+		if (++bytes > DBK_PROBE_NAME_BYTES_MAX)
 			return false;
 	return true;
 }
 
 static int check_probe(const struct dbk_probe *probe)
 {
-	if (!name_fits(probe->provider, DBK_PROBE_NAME_BYTES_MAX) ||
-	    !name_fits(probe->module, DBK_PROBE_NAME_BYTES_MAX) ||
-	    !name_fits(probe->function, DBK_PROBE_FUNCTION_BYTES_MAX) ||
-	    !name_fits(probe->name, DBK_PROBE_NAME_BYTES_MAX) || probe->arg_count > DBK_PROBE_ARGS_MAX)
+	if (!name_fits(probe->provider) || !name_fits(probe->module) ||
+	    !name_fits(probe->function) || !name_fits(probe->name) ||
+	    probe->arg_count > DBK_PROBE_ARGS_MAX)
 		return -EINVAL;
 	return 0;
 }

@@ -4,6 +4,8 @@
  *
  *     SIZE@PLACE SIZE@PLACE ...      SIZE: 1 2 4 8, negative when signed
  *     %rax  $5  -8(%rbp)  16(%rsp,%rcx,8)      x86-64, as its assembler writes them
+ *     4096(%rip)                               a variable: from the mark's own address on, which who
+ *                                              has read the file's symbols writes for name(%rip)
  *
  * The text is a compiler's, in a file that anyone may have made.  What is described in another way
  * (a floating-point register, a symbol) is an operand that cannot be read; it reads as 0.
@@ -97,6 +99,8 @@ static int32_t read_register(struct reader *reader)
 		for (width = 0; width < 4; width++)
 			if (length < 4 && is_word(text, length, register_names[i][width]))
 				return (int32_t)i;
+	if (is_word(text, length, "rip"))
+		return DBK_OPERAND_RIP;
 	return numbered_register(text, length);
 }
 

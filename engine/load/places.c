@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /* places.c - where in files of programs a DOF image wants probes; see dof.h, struct dbk_dof_place */
 #include "engine/load/program.h"
+#include "formats/abi/places.h"
 
 /* 2^62: offsets are signed in the kernel, and sums of two stay so. */
 #define DBK_FILE_OFFSET_MAX (1ull << 62)
@@ -73,7 +74,7 @@ static int load_place(struct dbk_loader *loader, uint32_t strings, const uint8_t
 	} texts[] = {
 		{ &place->provider, offsetof(struct dbk_dof_place, provider), DBK_PROBE_NAME_BYTES_MAX },
 		{ &place->module, offsetof(struct dbk_dof_place, module), DBK_PROBE_NAME_BYTES_MAX },
-		{ &place->function, offsetof(struct dbk_dof_place, function), DBK_PROBE_FUNCTION_BYTES_MAX },
+		{ &place->function, offsetof(struct dbk_dof_place, function), DBK_PROBE_NAME_BYTES_MAX },
 		{ &place->name, offsetof(struct dbk_dof_place, name), DBK_PROBE_NAME_BYTES_MAX },
 		{ &place->path, offsetof(struct dbk_dof_place, path), DBK_PLACE_PATH_BYTES_MAX },
 		{ &operands, offsetof(struct dbk_dof_place, operands), DBK_PLACE_PATH_BYTES_MAX },
@@ -100,44 +101,118 @@ static int load_place(struct dbk_loader *loader, uint32_t strings, const uint8_t
 	return check_place(loader, place);
 }
 
+/* What the host copies of a place: what many have in common only where it is another than before. */
+static uint64_t text_bytes(const struct dbk_place *place, const struct dbk_place *before)
+{
+	const char *shared[] = { place->provider, place->module, place->path };
+	const char *known[] = { before->provider, before->module, before->path };
+	uint64_t bytes = strlen(place->function) + strlen(place->name);
+	uint32_t i;
+
+	for (i = 0; i < sizeof(shared) / sizeof(shared[0]); i++)
+		if (shared[i] != known[i])
+			bytes += strlen(shared[i]);
+	return bytes;
+}
+
+static int load_more_place(struct dbk_loader *loader, uint32_t strings, uint32_t place_count,
+			   const uint8_t *bytes, struct dbk_place *place)
+{
+	struct dbk_dof_more_place entry;
+	int error;
+
+	memcpy(&entry, bytes, sizeof(entry));
+	if (entry.like >= place_count || entry.kind == DBK_PLACE_MARK ||
+	    loader->program->places[entry.like].kind == DBK_PLACE_MARK)
+		return dbk_refuse(loader->reason, -EINVAL,
+				  "a place of kind %u is like place %u of %u, or one of them is a mark",
+				  entry.kind, entry.like, place_count);
+	*place = loader->program->places[entry.like];
+	place->kind = entry.kind;
+	place->offset = entry.offset;
+	place->function_at = entry.function_at;
+	error = take_string(loader, strings, entry.function, DBK_PROBE_NAME_BYTES_MAX,
+			    &place->function);
+	if (error == 0)
+		error = take_string(loader, strings, entry.name, DBK_PROBE_NAME_BYTES_MAX,
+				    &place->name);
+	return error != 0 ? error : check_place(loader, place);
+}
+
+/* A section of entries. */
+struct table {
+	const uint8_t *entries;
+	uint64_t count;
+};
+
+static int find_table(struct dbk_loader *loader, uint32_t type, uint32_t entry_bytes,
+		      uint32_t count_max, struct table *table_ret)
+{
+	struct dof_section section;
+	uint32_t index;
+	int error = find_one(loader, type, &index);
+
+	*table_ret = (struct table){ 0 };
+	if (error != 0 || index == DOF_SECIDX_NONE)
+		return error;
+	section = dbk_dof_section(&loader->dof, index);
+	if (section.entry_bytes != entry_bytes || section.bytes % entry_bytes != 0)
+		return dbk_refuse(loader->reason, -EINVAL, "section %u: places are not %u bytes each",
+				  index, entry_bytes);
+	table_ret->entries = loader->dof.image + section.offset;
+	table_ret->count = section.bytes / entry_bytes;
+	if (table_ret->count > count_max)
+		return dbk_refuse(loader->reason, -E2BIG, "%U places in one program, at most %u",
+				  table_ret->count, count_max);
+	return 0;
+}
+
+static int check_texts(struct dbk_loader *loader)
+{
+	const struct dbk_program *program = loader->program;
+	const struct dbk_place none = { 0 }, *before = &none;
+	uint64_t bytes = 0;
+	uint32_t i;
+
+	for (i = 0; i < program->place_count && bytes <= DBK_PLACES_TEXT_BYTES_MAX; i++) {
+		bytes += text_bytes(&program->places[i], before);
+		before = &program->places[i];
+	}
+	if (bytes <= DBK_PLACES_TEXT_BYTES_MAX)
+		return 0;
+	return dbk_refuse(loader->reason, -E2BIG, "names and paths of places have more than %u bytes",
+			  DBK_PLACES_TEXT_BYTES_MAX);
+}
+
 int dbk_places_load(struct dbk_loader *loader)
 {
 	struct dbk_program *program = loader->program;
-	struct dof_section section;
-	uint32_t index, strings;
-	uint64_t i, count, bytes = 0;
-	int error = find_one(loader, DBK_DOF_SECT_PLACES, &index);
+	struct table whole, more;
+	uint32_t strings, i;
+	int error = find_table(loader, DBK_DOF_SECT_PLACES, sizeof(struct dbk_dof_place),
+			       DBK_PLACES_MAX, &whole);
 
-	if (error != 0 || index == DOF_SECIDX_NONE)
+	if (error == 0)
+		error = find_table(loader, DBK_DOF_SECT_MORE_PLACES,
+				   sizeof(struct dbk_dof_more_place), DBK_MORE_PLACES_MAX, &more);
+	if (error != 0 || whole.count + more.count == 0)
 		return error;
 	error = find_one(loader, DBK_DOF_SECT_STRINGS, &strings);
+	if (error == 0)
+		error = dbk_loader_alloc(loader,
+					 (whole.count + more.count) * sizeof(*program->places),
+					 (void **)&program->places);
+	for (i = 0; i < whole.count && error == 0; i++)
+		error = load_place(loader, strings, whole.entries + i * sizeof(struct dbk_dof_place),
+				   &program->places[i]);
+	for (i = 0; i < more.count && error == 0; i++)
+		error = load_more_place(loader, strings, (uint32_t)whole.count,
+					more.entries + i * sizeof(struct dbk_dof_more_place),
+					&program->places[whole.count + i]);
 	if (error != 0)
 		return error;
-	section = dbk_dof_section(&loader->dof, index);
-	if (section.entry_bytes != sizeof(struct dbk_dof_place) ||
-	    section.bytes % sizeof(struct dbk_dof_place) != 0)
-		return dbk_refuse(loader->reason, -EINVAL, "section %u: places are not %u bytes each",
-				  index, (uint32_t)sizeof(struct dbk_dof_place));
-	count = section.bytes / sizeof(struct dbk_dof_place);
-	if (count > DBK_PLACES_MAX)
-		return dbk_refuse(loader->reason, -E2BIG, "%U places in one program, at most %u",
-				  count, DBK_PLACES_MAX);
-	error = dbk_loader_alloc(loader, (count + 1) * sizeof(*program->places),
-				 (void **)&program->places);
-	for (i = 0; i < count && error == 0; i++) {
-		error = load_place(loader, strings,
-				   loader->dof.image + section.offset +
-					   i * sizeof(struct dbk_dof_place),
-				   &program->places[i]);
-		if (error == 0)
-			bytes += strlen(program->places[i].function);
-		if (bytes > DBK_PLACES_FUNCTION_BYTES_MAX)
-			error = dbk_refuse(loader->reason, -E2BIG,
-					   "functions' names of places have more than %u bytes",
-					   DBK_PLACES_FUNCTION_BYTES_MAX);
-	}
-	program->place_count = (uint32_t)count;
-	return error;
+	program->place_count = (uint32_t)(whole.count + more.count);
+	return check_texts(loader);
 }
 
 uint32_t dbk_program_place_count(const struct dbk_program *program)

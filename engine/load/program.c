@@ -132,7 +132,7 @@ static int find_difo(struct dbk_loader *loader, uint32_t index, const char *user
 }
 
 static int load_name(struct dbk_loader *loader, const struct dof_probedesc *desc, uint32_t offset,
-		     uint32_t bytes_max, const char **name_ret)
+		     const char **name_ret)
 {
 	const char *name = dbk_dof_string(&loader->dof, desc->strtab, offset);
 	uint32_t bytes = 0;
@@ -141,10 +141,10 @@ static int load_name(struct dbk_loader *loader, const struct dof_probedesc *desc
 		return dbk_refuse(loader->reason, -EINVAL,
 				  "a probe description's name is not a string of its table");
 	while (name[bytes] != '\0')
-		if (++bytes > bytes_max)
+		if (++bytes > DBK_PROBE_NAME_BYTES_MAX)
 			return dbk_refuse(loader->reason, -EINVAL,
 					  "a probe description's part has more than %u bytes",
-					  bytes_max);
+					  DBK_PROBE_NAME_BYTES_MAX);
 	*name_ret = name;
 	return 0;
 }
@@ -165,17 +165,13 @@ static int load_probedesc(struct dbk_loader *loader, uint32_t index, uint32_t *i
 		return dbk_refuse(loader->reason, -EINVAL,
 				  "section %u: a probe description needs 24 bytes", index);
 	memcpy(&desc, loader->dof.image + section.offset, sizeof(desc));
-	error = load_name(loader, &desc, desc.provider, DBK_PROBE_NAME_BYTES_MAX,
-				  &to->provider);
+	error = load_name(loader, &desc, desc.provider, &to->provider);
 	if (error == 0)
-		error = load_name(loader, &desc, desc.module, DBK_PROBE_NAME_BYTES_MAX,
-				  &to->module);
+		error = load_name(loader, &desc, desc.module, &to->module);
 	if (error == 0)
-		error = load_name(loader, &desc, desc.function, DBK_PROBE_FUNCTION_BYTES_MAX,
-				  &to->function);
+		error = load_name(loader, &desc, desc.function, &to->function);
 	if (error == 0)
-		error = load_name(loader, &desc, desc.name, DBK_PROBE_NAME_BYTES_MAX,
-				  &to->name);
+		error = load_name(loader, &desc, desc.name, &to->name);
 	if (error != 0)
 		return error;
 	to->id = desc.id;

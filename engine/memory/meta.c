@@ -58,6 +58,17 @@ static void seal_append(struct dbk_meta_header *header, uint32_t used, uint32_t 
 	dbk_store_relaxed(&header->checksum[newer ^ 1], (uint64_t)crc << 32 | (used + bytes));
 }
 
+void dbk_meta_block_commit(const struct dbk_pages *pages, uint32_t bytes)
+{
+	struct dbk_meta_header *header = pages->address;
+	uint32_t used = header->committed_bytes;
+
+	dbk_assert(used <= pages->bytes && bytes <= pages->bytes - used);
+	if (is_checked(header->kind))
+		seal_append(header, used, bytes);
+	dbk_store_release(&header->committed_bytes, used + bytes);
+}
+
 bool dbk_meta_block_append(const struct dbk_pages *pages, const void *data, uint32_t bytes)
 {
 	struct dbk_meta_header *header = pages->address;
@@ -67,9 +78,7 @@ bool dbk_meta_block_append(const struct dbk_pages *pages, const void *data, uint
 	if (bytes > pages->bytes - used)
 		return false;
 	memcpy((uint8_t *)header + used, data, bytes);
-	if (is_checked(header->kind))
-		seal_append(header, used, bytes);
-	dbk_store_release(&header->committed_bytes, used + bytes);
+	dbk_meta_block_commit(pages, bytes);
 	return true;
 }
 
@@ -281,6 +290,7 @@ static int add_probe(struct dbk_consumer *consumer, const struct dbk_probe *prob
 
 	for (i = 0; i < 4; i++)
 		bytes += lengths[i] = length_of(names[i]);
+	consumer->probe_name_bytes += bytes;
 	bytes = (uint32_t)DBK_ROUND_UP(bytes, 8);
 	entry = dbk_host_alloc(bytes);
 	if (entry == NULL)

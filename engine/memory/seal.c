@@ -21,7 +21,9 @@
  * The open segment is sealed when a machine dies or stumbles.  First it is closed:
  * with room_bytes 0 the writer's next record opens another segment.  A record that
  * was under way could still be committed to it, so a CPU that may be inside a
- * firing and go on keeps its segment unsealed: what is committed can be read.
+ * firing and go on keeps its segment unsealed: what is committed can be read.  A firing
+ * that began just before the room went may be seen a moment later only, as its stores are
+ * under way: it is looked for again when the checksum is there.
  */
 #include "engine/api/crc32c.h"
 #include "engine/memory/buffer.h"
@@ -53,9 +55,16 @@ __probe_ctx static bool is_unchanged(const struct dbk_segment_header *header, ui
 	       dbk_load_relaxed(&header->committed_bytes) == committed_bytes;
 }
 
-/* Seals the segment if it is still the one with this number; see above. */
+__probe_ctx static bool is_firing(const struct dbk_cpu *cpu)
+{
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+	return dbk_load_acquire(&cpu->nesting) != 0;
+}
+
+/* Seals the segment if it is still the one with this number; see above.  @writer: the CPU that
+ * may be writing to it still; NULL: none is. */
 __probe_ctx static bool seal_segment(struct dbk_segment_header *header, uint64_t sequence,
-				     uint32_t segment_bytes)
+				     uint32_t segment_bytes, const struct dbk_cpu *writer)
 {
 	uint64_t word = dbk_load_acquire((uint64_t *)header), sealed = word | SEALED_BIT;
 	uint32_t bytes = dbk_load_acquire(&header->committed_bytes), crc;
@@ -68,7 +77,7 @@ __probe_ctx static bool seal_segment(struct dbk_segment_header *header, uint64_t
 		return false;
 	crc = checksum_of(header, sealed, bytes);
 	flags = dbk_host_enter();
-	if (is_unchanged(header, sequence, bytes)) {
+	if (!(writer != NULL && is_firing(writer)) && is_unchanged(header, sequence, bytes)) {
 		dbk_store_relaxed(&header->crc32c, crc);
 		done = dbk_compare_swap((uint64_t *)header, &word, sealed);
 		if (done && !is_unchanged(header, sequence, bytes)) {
@@ -130,7 +139,7 @@ __probe_ctx static uint32_t seal_closed(const struct dbk_buffer *buffer,
 			sealed += seal_segment(
 				(struct dbk_segment_header *)dbk_slot_at(buffer, place->slot)
 					->segment,
-				place->sequence, buffer->segment_bytes);
+				place->sequence, buffer->segment_bytes, NULL);
 	}
 	return sealed;
 }
@@ -146,13 +155,6 @@ void dbk_segments_seal(struct dbk_buffer *buffer)
 }
 
 /* ---- the open segment -------------------------------------------------------------------- */
-
-__probe_ctx static bool is_firing(const struct dbk_consumer *consumer,
-				  const struct dbk_buffer *buffer)
-{
-	__atomic_thread_fence(__ATOMIC_SEQ_CST);
-	return dbk_load_acquire(&consumer->engine->cpus[buffer->cpu]->nesting) != 0;
-}
 
 /* What a firing that was not seen did to it makes the seal wrong: it is taken off. */
 __probe_ctx static bool seal_holds(struct dbk_segment_header *header)
@@ -170,6 +172,8 @@ __probe_ctx static bool seal_holds(struct dbk_segment_header *header)
 __probe_ctx static bool seal_open(const struct dbk_consumer *consumer, struct dbk_buffer *buffer,
 				  enum dbk_seal how)
 {
+	const struct dbk_cpu *writer =
+		how == DBK_SEAL_OPEN ? consumer->engine->cpus[buffer->cpu] : NULL;
 	uint64_t sequence = dbk_load_acquire(&buffer->sequence);
 	struct dbk_segment_header *header =
 		(struct dbk_segment_header *)dbk_load_acquire(&buffer->segment);
@@ -178,9 +182,9 @@ __probe_ctx static bool seal_open(const struct dbk_consumer *consumer, struct db
 	if (header == NULL || (how == DBK_SEAL_OPEN && consumer->policy != DBK_POLICY_RING))
 		return false;
 	dbk_store_relaxed(&buffer->room_bytes, 0);
-	if (how == DBK_SEAL_OPEN && is_firing(consumer, buffer))
+	if (writer != NULL && is_firing(writer))
 		return false;
-	if (!seal_segment(header, sequence, buffer->segment_bytes))
+	if (!seal_segment(header, sequence, buffer->segment_bytes, writer))
 		return false;
 	return how == DBK_SEAL_DEAD || seal_holds(header);
 }

@@ -215,6 +215,8 @@ __probe_ctx static void fire_error(struct dbk_cpu *cpu, const struct dbk_ecb *fa
 	uint32_t left;
 
 	cpu->buffer->counters->errors++;
+	if (cpu->fault == DTRACEFLT_WORK)
+		dbk_drop(cpu->buffer, DBK_DROP_WORK);
 	if (!dbk_affords(cpu, DBK_WORK_FAULT))
 		cpu->work_left = 0;
 	/* ERROR clauses have an account of their own, so that they say why the others stopped. */

@@ -208,7 +208,9 @@ struct dbk_dof_place {
 	uint64_t offset;      /* in the file */
 	uint64_t function_at; /* INSTRUCTION: offset of its function, where instructions begin */
 	uint64_t semaphore;   /* MARK: offset of the count of its tracers; 0: none */
-	uint64_t build_id_at; /* offset of the file's build id; the file of another one is not touched */
+	/* Offset of the file's build id, or of code of its own where it says none: the file of another one
+	 * is not touched. */
+	uint64_t build_id_at;
 	uint8_t build_id[DBK_PLACE_BUILD_ID_MAX];
 	uint32_t build_id_bytes; /* 0: the file is taken as it is found */
 };

@@ -4,8 +4,9 @@
  *
  * Every cause has a slot in each segment header (how often since that segment
  * was opened, on that CPU) and in the CPU counters (how often since the ring
- * was made).  The first ten are DTrace's, with its texts; 3, 4 and 8 of them never happen here
- * (docs/design/0020). The rest are Daybreak's own.  Slots are part of the format: append only.
+ * was made).  The first ten are DTrace's, with its texts, but for 8; 3 and 4 of them never happen here
+ * (docs/design/0020). The rest are Daybreak's own.  Slots are part of the format: append only.  There are no
+ * more than 14, so WORK has that of a cause that no writer ever had (STKSTROVERFLOW).
  */
 #ifndef DBK_ABI_DROPS_H
 #define DBK_ABI_DROPS_H
@@ -20,7 +21,7 @@
 	X(SPEC, 5, "SPEC", "speculative drop")                                                     \
 	X(SPECBUSY, 6, "SPECBUSY", "failed speculation (available buffer still busy)")             \
 	X(SPECUNAVAIL, 7, "SPECUNAVAIL", "failed speculation (no speculative buffer available)")   \
-	X(STKSTROVERFLOW, 8, "STKSTROVERFLOW", "jstack()/ustack() string table overflow")          \
+	X(WORK, 8, "WORK", "clause given up at the work limit")                                    \
 	X(DBLERROR, 9, "DBLERROR", "error in ERROR probe enabling")                                \
 	X(NESTED, 10, "NESTED", "probe fired inside another probe")                                \
 	X(TOOBIG, 11, "TOOBIG", "record larger than a segment")                                    \

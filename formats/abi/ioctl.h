@@ -94,12 +94,19 @@ struct dbk_ioc_probe {
 	char name[64];
 };
 
-/* A part of a function's name; PROBE has its first 127 bytes. */
-struct dbk_ioc_function {
+/* dbk_ioc_name.which */
+#define DBK_NAME_PROVIDER 0u
+#define DBK_NAME_MODULE	  1u
+#define DBK_NAME_FUNCTION 2u
+#define DBK_NAME_NAME	  3u
+#define DBK_NAMES	  4u
+
+/* A part of one of a probe's names; PROBE has the first 63 or, of the function, 127 bytes. */
+struct dbk_ioc_name {
 	uint32_t index;	   /* in: as of PROBE */
 	uint32_t probe_id; /* in: what PROBE said; ESTALE: another has the index now */
 	uint32_t at;	   /* in: the byte of the name that the part begins with; after its end: "" */
-	uint32_t reserved; /* in: 0 */
+	uint32_t which;	   /* in: DBK_NAME_; of FUNCTION not looked at */
 	char part[128];	   /* out: NUL-terminated; the name ends in it unless it has 127 bytes */
 };
 
@@ -179,12 +186,12 @@ DBK_ABI_AT(struct dbk_ioc_holder, flags, 4);
 DBK_ABI_AT(struct dbk_ioc_holder, pid, 8);
 DBK_ABI_AT(struct dbk_ioc_holder, comm, 16);
 DBK_ABI_SIZE(struct dbk_ioc_probe, 328);
-DBK_ABI_SIZE(struct dbk_ioc_function, 144);
-DBK_ABI_AT(struct dbk_ioc_function, index, 0);
-DBK_ABI_AT(struct dbk_ioc_function, probe_id, 4);
-DBK_ABI_AT(struct dbk_ioc_function, at, 8);
-DBK_ABI_AT(struct dbk_ioc_function, reserved, 12);
-DBK_ABI_AT(struct dbk_ioc_function, part, 16);
+DBK_ABI_SIZE(struct dbk_ioc_name, 144);
+DBK_ABI_AT(struct dbk_ioc_name, index, 0);
+DBK_ABI_AT(struct dbk_ioc_name, probe_id, 4);
+DBK_ABI_AT(struct dbk_ioc_name, at, 8);
+DBK_ABI_AT(struct dbk_ioc_name, which, 12);
+DBK_ABI_AT(struct dbk_ioc_name, part, 16);
 DBK_ABI_SIZE(struct dbk_ioc_provide, 320);
 DBK_ABI_SIZE(struct dbk_ioc_aggsnap, 24);
 DBK_ABI_SIZE(struct dbk_ioc_release, 16);
@@ -252,6 +259,7 @@ DBK_ABI_AT(struct dbk_ioc_release, sequence, 8);
 #define DBK_IOC_ENABLE_AS                                                                          \
 	_IOWR(0xDB, 13, struct dbk_ioc_enable_as) /* EEXIST: another ring has that name */
 #define DBK_IOC_HOLDER _IOWR(0xDB, 14, struct dbk_ioc_holder)
-#define DBK_IOC_FUNCTION _IOWR(0xDB, 15, struct dbk_ioc_function)
+#define DBK_IOC_FUNCTION _IOWR(0xDB, 15, struct dbk_ioc_name) /* NAME of the function */
+#define DBK_IOC_NAME _IOWR(0xDB, 16, struct dbk_ioc_name)
 
 #endif /* DBK_ABI_IOCTL_H */

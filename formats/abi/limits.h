@@ -7,7 +7,11 @@
 #ifndef DBK_ABI_LIMITS_H
 #define DBK_ABI_LIMITS_H
 
-#define DBK_PROBE_NAME_BYTES_MAX 127u /* of each of a probe's four names */
+/* Of each of a probe's four names: a module may be a path, a function a mangled C++ name. */
+#define DBK_PROBE_NAME_BYTES_MAX 4095u
+/* Of all places of a program, as the kernel copies them: 100 000 functions have 6 MiB.  What a place shares with
+ * the one before it is counted once. */
+#define DBK_PLACES_TEXT_BYTES_MAX (16u << 20)
 #define DBK_STRSIZE_DEFAULT	 256u
 #define DBK_STRSIZE_MIN		 2u
 #define DBK_STRSIZE_MAX		 8192u

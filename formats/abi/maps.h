@@ -18,7 +18,7 @@
 	X(BLOCK, 1, "struct dbk_map_block: first in each block")                                   \
 	X(FILE, 2, "struct dbk_map_file, then its path")                                           \
 	X(IMAGE, 3,                                                                                \
-	  "struct dbk_map_image: from now on the process has no mapping but what follows")         \
+	  "struct dbk_map_image, dbk_map_namespaces: from now on no mapping but what follows")     \
 	X(MAPPING, 4, "struct dbk_map_mapping: it has this one, in place of what lay there")       \
 	X(EXIT, 5, "struct dbk_map_exit: the process ended")                                       \
 	X(GAP, 6, "struct dbk_map_gap: what was known of processes before may hold no longer")
@@ -40,6 +40,8 @@ struct dbk_map_entry {
 
 #define DBK_MAP_F_AGAIN 0x1u /* entered again, when the block with it was needed */
 #define DBK_MAP_F_CUT	0x2u /* FILE: the path was longer; its end is here */
+#define DBK_MAP_F_UNMAPPED                                                                         \
+	0x4u /* MAPPING: what lay there was unmapped or moved away; nothing does, and no file */
 
 struct dbk_map_block {
 	uint64_t number; /* of the block, of this module load; `index` has its low 16 bits */
@@ -69,6 +71,12 @@ enum dbk_map_cause { DBK_MAP_CAUSES(DBK_MAP_CAUSE_ENUM) };
 struct dbk_map_image {
 	uint32_t cause;	     /* enum dbk_map_cause */
 	uint32_t parent_pid; /* FORK, SHARED; else 0 */
+};
+
+/* After that of an image: where its paths, and its own numbers of processes, are from.  Entries of
+   older writers, and where the kernel does not say, end before it. */
+struct dbk_map_namespaces {
+	uint32_t mount, pid; /* inode numbers as in /proc/PID/ns; 0: that of process 1 */
 };
 
 struct dbk_map_mapping {
@@ -108,6 +116,9 @@ DBK_ABI_AT(struct dbk_map_file, path_bytes, 22);
 DBK_ABI_SIZE(struct dbk_map_image, 8);
 DBK_ABI_AT(struct dbk_map_image, cause, 0);
 DBK_ABI_AT(struct dbk_map_image, parent_pid, 4);
+DBK_ABI_SIZE(struct dbk_map_namespaces, 8);
+DBK_ABI_AT(struct dbk_map_namespaces, mount, 0);
+DBK_ABI_AT(struct dbk_map_namespaces, pid, 4);
 DBK_ABI_SIZE(struct dbk_map_mapping, 32);
 DBK_ABI_AT(struct dbk_map_mapping, begin, 0);
 DBK_ABI_AT(struct dbk_map_mapping, end, 8);

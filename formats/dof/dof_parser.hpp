@@ -52,6 +52,7 @@ private:
     base::Result<void> read_target(uint32_t index, uint32_t strings);
     base::Result<void> read_aggregation_names(uint32_t index);
     base::Result<void> read_places(uint32_t index, uint32_t strings);
+    base::Result<void> read_more_places(uint32_t index, uint32_t strings);
 
     base::Result<DofProbeName> probe_name(uint32_t index);
     base::Result<size_t> action_list(uint32_t index);

@@ -3,6 +3,8 @@
 // Reading DOF: the sections that only Daybreak writes
 #include "formats/dof/dof_parser.hpp"
 
+#include "formats/abi/places.h"
+
 namespace daybreak::formats {
 
 using base::ByteReader;
@@ -30,6 +32,30 @@ Result<void> DofParser::read_extras() {
         DBK_TRY_VOID(read_target(*target, *strings));
     if (auto places = find(DBK_DOF_SECT_PLACES))
         DBK_TRY_VOID(read_places(*places, *strings));
+    if (auto more = find(DBK_DOF_SECT_MORE_PLACES))
+        DBK_TRY_VOID(read_more_places(*more, *strings));
+    return {};
+}
+
+Result<void> DofParser::read_more_places(uint32_t index, uint32_t strings) {
+    DBK_TRY(auto entries, table<dbk_dof_more_place>(index));
+    std::vector<DofPlace>& places = image_.program.places;
+    const size_t count = places.size();
+    for (const dbk_dof_more_place& entry : entries) {
+        if (entry.like >= count || entry.kind >= DBK_PLACE_MARK ||
+            places[entry.like].kind == DBK_PLACE_MARK)
+            return errorf(ErrorCode::corrupt, "%s: a place of kind %u is like place %u of %zu",
+                          label(index).c_str(), entry.kind, entry.like, count);
+        DofPlace place = places[entry.like];
+        DBK_TRY_VOID(charge(index, place.probe.provider.size() + place.probe.module.size() +
+                                       place.path.size()));
+        DBK_TRY(place.probe.function, string(index, strings, entry.function));
+        DBK_TRY(place.probe.name, string(index, strings, entry.name));
+        place.kind = entry.kind;
+        place.offset = entry.offset;
+        place.function_at = entry.function_at;
+        places.push_back(std::move(place));
+    }
     return {};
 }
 

@@ -3,6 +3,8 @@
 // Reading DOF: header, section table, and the checks that all sections share
 #include "formats/dof/dof_parser.hpp"
 
+#include "formats/abi/places.h"
+
 namespace daybreak::formats {
 
 using base::ByteReader;
@@ -163,6 +165,8 @@ std::string DofSection::type_name() const {
         return "OPTIONS";
     case DBK_DOF_SECT_PLACES:
         return "PLACES";
+    case DBK_DOF_SECT_MORE_PLACES:
+        return "MORE_PLACES";
     default:
         return strprintf("type 0x%x", header.type);
     }

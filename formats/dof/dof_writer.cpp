@@ -5,6 +5,8 @@
 // Daybreak's own sections, which are not loadable.
 #include "formats/dof/dof_writer.hpp"
 
+#include "formats/abi/places.h"
+
 #include <cinttypes>
 #include <cstring>
 #include <map>
@@ -315,28 +317,45 @@ void DofImageWriter::add_target(const DofTarget& target, StringTable& strings) {
     add(DBK_DOF_SECT_TARGET, 4, 0, std::move(content), false);
 }
 
+/// Functions of a file follow one that is there in whole: nothing but name and offset is their own.
 void DofImageWriter::add_places(StringTable& strings) {
-    std::string content;
+    std::string content, more;
+    std::map<std::string, uint32_t> known; // what they have in common, and where
+    uint32_t count = 0;
     for (const DofPlace& place : program_.places) {
         dbk_dof_place entry{};
         entry.provider = strings.add(place.probe.provider);
         entry.module = strings.add(place.probe.module);
-        entry.function = strings.add(place.probe.function);
-        entry.name = strings.add(place.probe.name);
         entry.path = strings.add(place.path);
         entry.operands = strings.add(place.operands);
-        entry.kind = place.kind;
         entry.pid = place.pid;
-        entry.offset = place.offset;
-        entry.function_at = place.function_at;
         entry.semaphore = place.semaphore;
         entry.build_id_at = place.build_id_at;
         entry.build_id_bytes = static_cast<uint32_t>(place.build_id.size());
         std::copy(place.build_id.begin(), place.build_id.end(), std::begin(entry.build_id));
+        const uint32_t function = strings.add(place.probe.function),
+                       name = strings.add(place.probe.name);
+        std::string common;
+        append(common, entry);
+        auto [like, is_first] = place.kind == DBK_PLACE_MARK ? std::pair(known.end(), true)
+                                                             : known.emplace(common, count);
+        if (!is_first) {
+            append(more, dbk_dof_more_place{like->second, function, name, place.kind, place.offset,
+                                            place.function_at});
+            continue;
+        }
+        entry.function = function;
+        entry.name = name;
+        entry.kind = place.kind;
+        entry.offset = place.offset;
+        entry.function_at = place.function_at;
         append(content, entry);
+        count++;
     }
     if (!content.empty())
         add(DBK_DOF_SECT_PLACES, 8, sizeof(dbk_dof_place), std::move(content), false);
+    if (!more.empty())
+        add(DBK_DOF_SECT_MORE_PLACES, 8, sizeof(dbk_dof_more_place), std::move(more), false);
 }
 
 Result<Bytes> DofImageWriter::lay_out() {
@@ -363,8 +382,14 @@ Result<Bytes> DofImageWriter::lay_out() {
             header.load_bytes = offset;
     }
     if (offset > kDofBytesMax)
-        return errorf(ErrorCode::limit, "DOF: image of %" PRIu64 " bytes, at most %" PRIu64, offset,
-                      kDofBytesMax);
+        return errorf(ErrorCode::limit, "DOF: image of %" PRIu64 " bytes, at most %" PRIu64 "%s",
+                      offset, kDofBytesMax,
+                      program_.places.empty()
+                          ? ""
+                          : base::strprintf("; its %zu probes of functions are too many for one "
+                                            "program: name fewer, as by a narrower glob",
+                                            program_.places.size())
+                                .c_str());
     std::memcpy(header.ident, DOF_MAGIC_BYTES, 4);
     header.ident[DOF_ID_MODEL] = DOF_MODEL_LP64;
     header.ident[DOF_ID_ENCODING] = DOF_ENCODE_LSB;

@@ -18,6 +18,9 @@ using base::strprintf;
 
 /// A process that shares memory was made by another, which may, too: not in a circle.
 constexpr int kSharingDepthMax = 8;
+/// Of so many mappings of an address, the newest ones, is asked whether they agree.
+constexpr int kAgreeingMax = 64;
+constexpr size_t kAgreeingImagesMax = 4096;
 
 } // namespace
 
@@ -64,6 +67,8 @@ std::string ProcessMaps::take(const dbk_map_entry& head, ByteView entry, Block& 
         if (!what.ok())
             return what.error().message();
         known_.lived(head.pid);
+        if (auto namespaces = reader.read<dbk_map_namespaces>(); namespaces.ok())
+            event.namespaces = *namespaces;
         event.shared_with = what->cause == DBK_MAP_CAUSE_SHARED ? what->parent_pid : 0;
         break;
     }
@@ -79,6 +84,9 @@ std::string ProcessMaps::take(const dbk_map_entry& head, ByteView entry, Block& 
         event.end = what->end;
         event.offset = what->offset;
         event.file = what->file_at == 0 ? 0 : file->second;
+        event.is_mapped = (head.flags & DBK_MAP_F_UNMAPPED) == 0;
+        if (!event.is_mapped && event.file != 0)
+            return "a file where nothing is mapped";
         if (const MappedFile* mapped = event.file == 0 ? nullptr : files_[event.file - 1];
             mapped != nullptr && !mapped->path_cut)
             known_.mapped(head.pid, mapped->path);
@@ -146,6 +154,13 @@ void ProcessMaps::end_at_gaps(Image& image) const {
         image.until_ns = std::min(image.until_ns, std::max(gap->from_ns, image.from_ns));
 }
 
+void ProcessMaps::count_namespaces(const dbk_map_namespaces& namespaces) {
+    if (namespaces.mount != 0)
+        other_namespaces_.mount[namespaces.mount]++;
+    if (namespaces.pid != 0)
+        other_namespaces_.pid[namespaces.pid]++;
+}
+
 void ProcessMaps::finish() {
     // Entries that were entered again are there twice: then they are equal.
     std::sort(events_.begin(), events_.end(),
@@ -159,11 +174,12 @@ void ProcessMaps::finish() {
         if (event.kind == DBK_MAP_IMAGE) {
             images.push_back({event.mono_ns, UINT64_MAX, event.shared_with, {}});
             counts_.images++;
+            count_namespaces(event.namespaces);
         } else if (event.kind == DBK_MAP_MAPPING && !images.empty() &&
                    images.back().until_ns == UINT64_MAX) {
             images.back().mappings.add(
                 {event.mono_ns, event.begin, event.end, event.offset, event.file});
-            counts_.mappings++;
+            (event.is_mapped ? counts_.mappings : counts_.unmapped)++;
         }
     }
     events_ = {};
@@ -195,37 +211,79 @@ const ProcessMaps::Image* ProcessMaps::image_at(uint64_t pid, uint64_t mono_ns) 
     return after != of->second.begin() && mono_ns < (after - 1)->until_ns ? &*(after - 1) : nullptr;
 }
 
-std::optional<ProcessMaps::Match> ProcessMaps::find_in(const Image& image, uint64_t address,
-                                                       uint64_t mono_ns, int depth) const {
-    if (image.shared_with != 0) {
-        const Image* other = depth > 0 ? image_at(image.shared_with, image.from_ns) : nullptr;
-        return other ? find_in(*other, address, mono_ns, depth - 1) : std::nullopt;
+/// Returns the image whose memory an image uses: its own, or the one that its parent had when they
+/// began to share it; null: that is not known.
+const ProcessMaps::Image* ProcessMaps::memory_of(const Image& image) const {
+    const Image* of = &image;
+    for (int depth = kSharingDepthMax; of && of->shared_with != 0; depth--)
+        of = depth > 0 ? image_at(of->shared_with, of->from_ns) : nullptr;
+    return of;
+}
+
+std::optional<ImageMappings::Found> ProcessMaps::found_in(const Image& image, uint64_t address,
+                                                          uint64_t mono_ns) const {
+    const Image* memory = memory_of(image);
+    return memory ? memory->mappings.find(address, mono_ns) : std::nullopt;
+}
+
+ProcessMaps::Match ProcessMaps::match_of(const ImageMappings::Found& found,
+                                         uint64_t address) const {
+    const ImageMappings::Mapping& mapping = found.mapping;
+    return {files_[mapping.file - 1], address - mapping.begin + mapping.offset, found.begin};
+}
+
+/// Returns whether all mappings of an address in an image say what was found, or the first of them
+/// does where nothing was.
+bool ProcessMaps::agrees(const Image& image, uint64_t address, std::optional<Match>& found) const {
+    uint64_t until_ns = UINT64_MAX;
+    for (int asked = 0; asked < kAgreeingMax; asked++) {
+        auto in_image = found_in(image, address, until_ns);
+        if (!in_image)
+            return true;
+        if (in_image->mapping.file != 0) {
+            Match match = match_of(*in_image, address);
+            if (found && (found->file != match.file || found->offset != match.offset))
+                return false;
+            if (!found)
+                found = match;
+        }
+        if (in_image->mapping.from_ns == 0)
+            return true;
+        until_ns = in_image->mapping.from_ns - 1;
     }
-    auto found = image.mappings.find(address, mono_ns);
-    if (!found || found->mapping.file == 0)
-        return std::nullopt;
-    const ImageMappings::Mapping& mapping = found->mapping;
-    return Match{files_[mapping.file - 1], address - mapping.begin + mapping.offset, found->begin};
+    return true;
+}
+
+bool ProcessMaps::all_agree(uint64_t pid, uint64_t address, std::optional<Match>& found) const {
+    auto images = images_.find(pid);
+    if (images == images_.end())
+        return true;
+    return images->second.size() <= kAgreeingImagesMax &&
+           std::ranges::all_of(images->second,
+                               [&](const Image& image) { return agrees(image, address, found); });
 }
 
 std::optional<ProcessMaps::Match> ProcessMaps::find(uint64_t pid, uint64_t address,
                                                     std::optional<uint64_t> mono_ns) const {
     if (mono_ns) {
         const Image* image = image_at(pid, *mono_ns);
-        return image ? find_in(*image, address, *mono_ns, kSharingDepthMax) : std::nullopt;
+        auto found = image ? found_in(*image, address, *mono_ns) : std::nullopt;
+        return found && found->mapping.file != 0 ? std::optional(match_of(*found, address))
+                                                 : std::nullopt;
     }
-    auto images = images_.find(pid);
-    if (images == images_.end())
-        return std::nullopt;
     std::optional<Match> found;
-    for (const Image& image : images->second) {
-        std::optional<Match> match = find_in(image, address, UINT64_MAX, kSharingDepthMax);
-        if (found && match && (found->file != match->file || found->offset != match->offset))
-            return std::nullopt;
-        if (match)
-            found = match;
-    }
-    return found;
+    return all_agree(pid, address, found) ? found : std::nullopt;
+}
+
+bool ProcessMaps::is_of_several(uint64_t pid, uint64_t address) const {
+    std::optional<Match> found;
+    return !all_agree(pid, address, found);
+}
+
+bool ProcessMaps::was_in_no_file(uint64_t pid, uint64_t address, uint64_t mono_ns) const {
+    const Image* image = image_at(pid, mono_ns);
+    auto found = image ? found_in(*image, address, mono_ns) : std::nullopt;
+    return found && found->mapping.file == 0;
 }
 
 } // namespace daybreak::formats

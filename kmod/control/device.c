@@ -233,18 +233,28 @@ static int on_probe(struct file *file, void *argument)
 	return 0;
 }
 
-static int on_function(struct file *file, void *argument)
+static int on_name(struct file *file, void *argument)
 {
-	struct dbk_ioc_function *entry = argument;
+	struct dbk_ioc_name *entry = argument;
 	const struct dbk_probe *probe = probe_at(file->private_data, entry->index);
+	const char *name;
 
 	if (!probe)
 		return -ENOENT;
 	if (probe->id != entry->probe_id)
 		return -ESTALE;
-	strscpy(entry->part, probe->function + min_t(size_t, entry->at, strlen(probe->function)),
-		sizeof(entry->part));
+	if (entry->which >= DBK_NAMES)
+		return -EINVAL;
+	name = (const char *const[DBK_NAMES]){ probe->provider, probe->module, probe->function,
+					       probe->name }[entry->which];
+	strscpy(entry->part, name + min_t(size_t, entry->at, strlen(name)), sizeof(entry->part));
 	return 0;
+}
+
+static int on_function(struct file *file, void *argument)
+{
+	((struct dbk_ioc_name *)argument)->which = DBK_NAME_FUNCTION;
+	return on_name(file, argument);
 }
 
 static bool is_terminated(const char *name, size_t bytes)
@@ -454,6 +464,7 @@ static const struct {
 	{ DBK_IOC_DESTROY, &dbk.mutex, on_destroy },
 	{ DBK_IOC_PROBE, &dbk.mutex, on_probe },
 	{ DBK_IOC_FUNCTION, &dbk.mutex, on_function },
+	{ DBK_IOC_NAME, &dbk.mutex, on_name },
 	{ DBK_IOC_PROVIDE, &dbk.mutex, on_provide },
 	{ DBK_IOC_DETACH, &dbk.mutex, on_detach },
 	{ DBK_IOC_BANK, &dbk.mutex, on_bank },
@@ -465,7 +476,7 @@ union argument {
 	struct dbk_ioc_ring ring;
 	struct dbk_ioc_holder holder;
 	struct dbk_ioc_probe probe;
-	struct dbk_ioc_function function;
+	struct dbk_ioc_name name;
 	struct dbk_ioc_release release;
 	struct dbk_ioc_provide provide;
 	struct dbk_ioc_triggers triggers;

@@ -21,7 +21,7 @@
  */
 static void boot_uuid_get(u8 uuid_ret[UUID_SIZE])
 {
-	proc_handler *read = (proc_handler *)dbk_symbol("proc_do_uuid");
+	proc_handler *read = dbk_function("proc_do_uuid");
 	struct ctl_table entry = { .data = (void *)dbk_symbol("sysctl_bootid") };
 	char text[UUID_STRING_LEN + 2]; /* its newline, and a NUL */
 	size_t bytes = UUID_STRING_LEN + 1;

@@ -15,6 +15,7 @@
 #include "kmod/maps/maps.h"
 #include "kmod/providers/places.h"
 #include "kmod/providers/provider.h"
+#include "kmod/triggers/console.h"
 #include "kmod/triggers/machine.h"
 
 /* 250 ms: soon enough for the END of a program that called exit() and for sealing, rare enough to
@@ -311,8 +312,10 @@ int dbk_ring_create(const void *untrusted_dof, size_t bytes, const char *name, s
 	wants_maps = !err && dbk_program_names_users(program);
 	if (wants_maps)
 		dbk_maps_get(); /* before the ring: the bank's room is for both */
-	if (!err)
+	if (!err) {
+		dbk_console_want();
 		err = ring_create(program, name, owner, reason, &ring);
+	}
 	if (err) {
 		if (wants_maps)
 			dbk_maps_put();
@@ -561,6 +564,7 @@ static void drain(struct work_struct *work)
 	if (!lock_or_later(&dbk.drain_work))
 		return;
 	dbk_providers_book();
+	dbk_maps_look();
 	list_for_each_entry(ring, &dbk.rings, link) {
 		if ((ring->anonymous || !ring->owner) &&
 		    dbk_consumer_activity(ring->consumer) == DBK_ACTIVITY_DRAINING)

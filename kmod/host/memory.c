@@ -119,33 +119,20 @@ void dbk_host_pages_free(struct dbk_pages *pages)
 	pages->address = NULL;
 }
 
-/* A word at once: copy_from_kernel_nofault() asks more of the address, counts as without page faults, and loops. */
+/* An integer is peeked at: copy_from_kernel_nofault() asks more of the address, counts as without page
+ * faults, and loops. */
 __probe_ctx bool dbk_host_load(void *to, uint64_t address, uint32_t bytes)
 {
 	const void *from = (const void *)(unsigned long)address;
+	const bool is_integer = bytes == 8 || bytes == 4 || bytes == 2 || bytes == 1;
+	uint64_t value;
 
-	if (likely(dbk_memory_is_kernels(address))) {
-		if (bytes == 8) {
-			__get_kernel_nofault(to, from, u64, fault);
-			return true;
-		}
-		if (bytes == 4) {
-			__get_kernel_nofault(to, from, u32, fault);
-			return true;
-		}
-		if (bytes == 2) {
-			__get_kernel_nofault(to, from, u16, fault);
-			return true;
-		}
-		if (bytes == 1) {
-			__get_kernel_nofault(to, from, u8, fault);
-			return true;
-		}
-	}
-	return copy_from_kernel_nofault(to, from, bytes) == 0;
-
-fault:
-	return false;
+	if (unlikely(!is_integer || !dbk_memory_is_kernels(address)))
+		return copy_from_kernel_nofault(to, from, bytes) == 0;
+	if (!dbk_host_peek(&value, address, bytes))
+		return false;
+	dbk_text_copy(to, (const char *)&value, bytes);
+	return true;
 }
 
 /* Not in the kernel's half: copy_from_user_nofault() checks the range itself. */

@@ -5,7 +5,8 @@
  * A tracepoint hands its arguments over in registers; of an int the upper half
  * is whatever was there.  The kernel's BTF has a typedef btf_trace_NAME of a
  * pointer to each tracepoint's prototype.  One index of the kernel's types is
- * built when first needed; a module's BTF continues the kernel's numbering.
+ * built when first needed; a module's BTF continues the kernel's numbering.  Where structs of no header have a
+ * member, it says as well.
  */
 #include <linux/btf.h>
 #include <linux/fs.h>
@@ -338,6 +339,37 @@ bool dbk_btf_tracepoint(const struct module *module, const char *name,
 	return view && view_find(view, name, args_ret);
 }
 
+static int member_find(const struct btf_view *view, const struct btf_type *type, const char *member)
+{
+	const struct btf_member *members = (const void *)(type + 1);
+	u32 i;
+
+	for (i = 0; i < BTF_INFO_VLEN(type->info); i++) {
+		u32 bits = BTF_INFO_KFLAG(type->info) ? BTF_MEMBER_BIT_OFFSET(members[i].offset) : members[i].offset;
+
+		if (bits % 8 == 0 && strcmp(string_at(view, members[i].name_off), member) == 0)
+			return bits / 8;
+	}
+	return -ENOENT;
+}
+
+int dbk_btf_member(const char *of, const char *member)
+{
+	const struct btf_view *view = &kernel_btf;
+	int offset = -ENOENT;
+	u32 i;
+
+	if (!kernel_btf_open())
+		return -ENOENT;
+	for (i = 0; i < view->type_count && offset < 0; i++) {
+		const struct btf_type *type = types_of(view) + view->type_at[i];
+
+		if (BTF_INFO_KIND(type->info) == BTF_KIND_STRUCT && strcmp(string_at(view, type->name_off), of) == 0)
+			offset = member_find(view, type, member);
+	}
+	return offset;
+}
+
 void dbk_btf_release(void)
 {
 	last_close();
@@ -350,6 +382,11 @@ bool dbk_btf_tracepoint(const struct module *module, const char *name,
 			struct dbk_tracepoint_args *args_ret)
 {
 	return false;
+}
+
+int dbk_btf_member(const char *of, const char *member)
+{
+	return -ENOENT;
 }
 
 void dbk_btf_release(void)

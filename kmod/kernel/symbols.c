@@ -11,6 +11,7 @@
 #include <linux/kprobes.h>
 #include <linux/module.h>
 
+#include "arch/callable.h"
 #include "engine/api/host.h"
 #include "kmod/kernel/symbols.h"
 
@@ -51,19 +52,24 @@ int dbk_symbols_init(void)
 
 	if (err)
 		return err;
-	lookup_name = (void *)((unsigned long)kprobe.addr & ~(FUNCTION_ALIGN_BYTES - 1));
+	lookup_name = dbk_callable((unsigned long)kprobe.addr & ~(FUNCTION_ALIGN_BYTES - 1));
 	/* It waits for a grace period, 8 ms of a boot that nothing else could use. */
 	rcu_expedite_gp();
 	unregister_kprobe(&kprobe);
 	rcu_unexpedite_gp();
-	lookup_size_offset = (void *)dbk_symbol("kallsyms_lookup_size_offset");
-	on_each_symbol = (void *)dbk_symbol("kallsyms_on_each_symbol");
+	lookup_size_offset = dbk_function("kallsyms_lookup_size_offset");
+	on_each_symbol = dbk_function("kallsyms_on_each_symbol");
 	return 0;
 }
 
 unsigned long dbk_symbol(const char *name)
 {
 	return lookup_name ? lookup_name(name) : 0;
+}
+
+void *dbk_function(const char *name)
+{
+	return dbk_callable(dbk_symbol(name));
 }
 
 /*

@@ -16,6 +16,9 @@ int dbk_symbols_init(void);
 /** dbk_symbol() - address of a symbol of the kernel, 0 when there is none.  Context: may sleep. */
 unsigned long dbk_symbol(const char *name);
 
+/** dbk_function() - the same of a function, to be called.  Context: init, or [S]. */
+void *dbk_function(const char *name);
+
 /** dbk_symbol_bytes() - size of the function at @address, 0 when unknown */
 unsigned long dbk_symbol_bytes(unsigned long address);
 
@@ -41,6 +44,15 @@ struct dbk_tracepoint_args {
  */
 bool dbk_btf_tracepoint(const struct module *module, const char *name,
 			struct dbk_tracepoint_args *args_ret);
+
+/**
+ * dbk_btf_member() - where the kernel's struct @of, as its BTF has it, has the member @member, which is in no struct or
+ * union without a name
+ *
+ * Context: may sleep.
+ * Return: bytes, or -ENOENT.
+ */
+int dbk_btf_member(const char *of, const char *member);
 
 /** dbk_btf_release() - gives back the index over the kernel's BTF, which is built when needed */
 void dbk_btf_release(void);

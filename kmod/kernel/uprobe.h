@@ -9,7 +9,10 @@
 #define DBK_KMOD_UPROBE_H
 
 #include <linux/err.h>
+#include <linux/sched.h>
 #include <linux/uprobes.h>
+
+#include "engine/api/platform.h"
 
 #ifdef DBK_HAVE_UPROBE_DATA
 #define DBK_UPROBE_DATA , __u64 *data
@@ -24,8 +27,8 @@
 
 struct dbk_uprobe {
 	struct uprobe_consumer consumer; /* [C] */
-	struct uprobe *handle;		 /* [S] where there are handles */
-	bool registered;		 /* [S] */
+	struct uprobe *handle;		 /* the caller's, where there are handles */
+	bool registered;		 /* the caller's */
 };
 
 /** dbk_uprobe_register() - at @offset of @inode's file.  Context: may sleep.  Return: 0 or a
@@ -54,6 +57,15 @@ static inline void dbk_uprobe_unregister(struct dbk_uprobe *uprobe, struct inode
 	uprobe_unregister(inode, offset, &uprobe->consumer);
 #endif
 	uprobe->registered = false;
+}
+
+/** dbk_uprobe_returns_are_full() - in a handler at a function's entry: as many calls of this thread are
+ * waited for as the kernel can; the return of this one is not seen.  Probe context */
+static __probe_ctx_inline bool dbk_uprobe_returns_are_full(void)
+{
+	const struct uprobe_task *task = current->utask;
+
+	return task && task->depth >= MAX_URETPROBE_DEPTH;
 }
 
 /** dbk_uprobes_synchronize() - no handler of what was unregistered runs any more */

@@ -16,14 +16,16 @@
 #include "kmod/maps/log.h"
 #include "kmod/state.h"
 
-/* 1 MiB in all: some 16000 mappings.  A bank gives a sixteenth of what it has, and two blocks. */
-#define BLOCK_BYTES (64u << 10)
-#define BLOCKS_MIN  2u
-#define BANK_SHARE  16u
+/* A block has some 1000 mappings.  A bank gives a sixteenth of what it has, and two blocks. */
+#define BLOCK_BYTES  (64u << 10)
+#define BLOCKS_MIN   2u
+#define BLOCKS_USUAL 16u /* 1 MiB: five hundred processes of thirty libraries */
+#define BANK_SHARE   16u
 #define FILES_BITS  9 /* of a block at most so many different files are not entered twice */
 /* After a block that had less to give entries are refused for a while: entering all again costs. */
 #define BLOCK_GAIN_MIN (BLOCK_BYTES / 8)
 #define REFUSE_NS      NSEC_PER_SEC
+#define LOOK_AHEAD     64u /* entries, for one that takes the place: under the lock */
 #define ENTRY_BYTES_MAX                                                                            \
 	ALIGN(sizeof(struct dbk_map_entry) + sizeof(struct dbk_map_file) + DBK_MAP_PATH_BYTES_MAX, \
 	      8)
@@ -40,15 +42,16 @@ struct known_file {
 /* [M] the lock: all of these. */
 static DEFINE_RAW_SPINLOCK(lock);
 static bool taking;
-static u32 open_block;	 /* of the blocks, in turn */
+static u32 open_block;	 /* of the blocks */
+static u32 turn;	 /* the block that is filled next */
+static bool is_cramped;	 /* what lives left little of a block */
 static u64 block_number; /* of the open one */
 static u64 entered;	 /* entries, ever */
 static u64 lost, lost_from_ns, last_gap_ns, refused_until_ns;
 static struct known_file known_files[1 << FILES_BITS];
-static u8 entry_room[ENTRY_BYTES_MAX] __aligned(8); /* the entry that is being made */
 static char path_room[PATH_MAX];
 
-static u32 block_count; /* [C] once taken */
+static u32 block_count; /* [S] and [M] */
 static u8 *old_block;	/* [M]; the memory [C]: what the block had that is filled anew */
 static int (*build_id_read)(struct vm_area_struct *vma, unsigned char *id, u32 *bytes); /* [C] */
 
@@ -70,21 +73,31 @@ static void append(const void *entry, u32 bytes)
 	entered++;
 }
 
-static struct dbk_map_entry *entry_make(enum dbk_map_kind kind, u32 more_bytes, u64 mono_ns)
+/* Begins an entry in its place in the block, as each process has some ten.  The caller has made room
+ * for it, fills all that follows, and enters nothing else before entry_end(). */
+static struct dbk_map_entry *entry_begin(enum dbk_map_kind kind, u32 more_bytes, u64 mono_ns)
 {
-	struct dbk_map_entry *entry = (struct dbk_map_entry *)entry_room;
+	struct dbk_map_entry *entry =
+		(void *)((u8 *)open_pages()->address + open_header()->committed_bytes);
 
-	memset(entry, 0, sizeof(*entry) + more_bytes);
-	entry->entry_bytes = sizeof(*entry) + more_bytes;
-	entry->kind = kind;
-	entry->mono_ns = mono_ns;
+	*entry = (struct dbk_map_entry){
+		.entry_bytes = sizeof(*entry) + more_bytes,
+		.kind = kind,
+		.mono_ns = mono_ns,
+	};
 	return entry;
 }
 
-static struct dbk_map_entry *entry_make_of(enum dbk_map_kind kind, u32 more_bytes, u64 mono_ns,
-					   const struct task_struct *task)
+static void entry_end(const struct dbk_map_entry *entry)
 {
-	struct dbk_map_entry *entry = entry_make(kind, more_bytes, mono_ns);
+	dbk_meta_block_commit(open_pages(), entry->entry_bytes);
+	entered++;
+}
+
+static struct dbk_map_entry *entry_begin_of(enum dbk_map_kind kind, u32 more_bytes, u64 mono_ns,
+					    const struct task_struct *task)
+{
+	struct dbk_map_entry *entry = entry_begin(kind, more_bytes, mono_ns);
 
 	entry->pid = task->tgid;
 	entry->image = READ_ONCE(task->self_exec_id);
@@ -109,11 +122,11 @@ static void block_open(u32 index)
 	WRITE_ONCE(header->checksum[1], 0);
 	WRITE_ONCE(header->index, (u16)block_number);
 	dbk_meta_block_init(open_pages(), DBK_META_MAPS, dbk.boot_id, 0);
-	entry = entry_make(DBK_MAP_BLOCK, sizeof(*block), ktime_get_mono_fast_ns());
+	entry = entry_begin(DBK_MAP_BLOCK, sizeof(*block), ktime_get_mono_fast_ns());
 	block = (struct dbk_map_block *)(entry + 1);
 	block->number = block_number;
 	block->entered_before = entered;
-	append(entry, entry->entry_bytes);
+	entry_end(entry);
 }
 
 /* Whether the program that an entry is about still runs. */
@@ -147,10 +160,47 @@ static u32 file_again(u32 old_at)
 	return file->mono_ns;
 }
 
+static bool is_of_same(const struct dbk_map_entry *one, const struct dbk_map_entry *other)
+{
+	return one->pid == other->pid && one->born_ns == other->born_ns &&
+	       one->image == other->image;
+}
+
+/* Whether an entry says where a file is or is no longer.  Memory without a file changes too often
+ * to be carried along: that what it took the place of is gone, an entry of its own says. */
+static bool is_of_file(const struct dbk_map_entry *entry)
+{
+	const struct dbk_map_mapping *mapping = (const struct dbk_map_mapping *)(entry + 1);
+
+	return entry->kind == DBK_MAP_MAPPING &&
+	       (mapping->file_at != 0 || (entry->flags & DBK_MAP_F_UNMAPPED) != 0);
+}
+
+/* Whether one of the next entries of the old block, from @at on, is of all that @entry is of: then
+ * it is not there any more.  A library that is opened and closed again and again would be entered
+ * as often. */
+static bool is_replaced(const struct dbk_map_entry *entry, u32 at, u32 old_bytes)
+{
+	const struct dbk_map_mapping *mapping = (const struct dbk_map_mapping *)(entry + 1);
+	u32 looked;
+
+	for (looked = 0; looked < LOOK_AHEAD && at < old_bytes; looked++) {
+		const struct dbk_map_entry *later = (const struct dbk_map_entry *)(old_block + at);
+		const struct dbk_map_mapping *covers = (const struct dbk_map_mapping *)(later + 1);
+
+		if (is_of_same(later, entry) && is_of_file(later) &&
+		    covers->begin <= mapping->begin && covers->end >= mapping->end)
+			return true;
+		at += later->entry_bytes;
+	}
+	return false;
+}
+
 static void enter_again(u32 old_bytes)
 {
+	const struct dbk_map_entry *before = NULL;
 	bool alive = false;
-	u32 pid = 0, image = 0, at;
+	u32 at;
 
 	for (at = DBK_META_DATA_OFFSET; at < old_bytes;) {
 		struct dbk_map_entry *entry = (struct dbk_map_entry *)(old_block + at);
@@ -159,16 +209,15 @@ static void enter_again(u32 old_bytes)
 		at += entry->entry_bytes;
 		if (entry->kind != DBK_MAP_IMAGE && entry->kind != DBK_MAP_MAPPING)
 			continue;
-		if (entry->pid != pid || entry->image != image)
+		if (!before || !is_of_same(entry, before))
 			alive = lives(entry);
-		pid = entry->pid;
-		image = entry->image;
-		/* Memory without a file changes too often to be carried along. */
+		before = entry;
 		if (!alive || entry->mono_ns < last_gap_ns ||
-		    (entry->kind == DBK_MAP_MAPPING && mapping->file_at == 0))
+		    (entry->kind == DBK_MAP_MAPPING &&
+		     (!is_of_file(entry) || is_replaced(entry, at, old_bytes))))
 			continue;
 		entry->flags |= DBK_MAP_F_AGAIN;
-		if (entry->kind == DBK_MAP_MAPPING)
+		if (entry->kind == DBK_MAP_MAPPING && mapping->file_at != 0)
 			mapping->file_at = file_again(mapping->file_at);
 		append(entry, entry->entry_bytes);
 	}
@@ -177,28 +226,31 @@ static void enter_again(u32 old_bytes)
 /* Fills the oldest block anew; all that it has about the living fits into it again. */
 static void next_block(void)
 {
-	u32 index = (open_block + 1) % block_count, old_bytes = 0;
+	u32 index = turn, old_bytes = 0;
 	const struct dbk_meta_header *header = dbk.blocks[DBK_BLOCK_MAPS + index].address;
 
 	if (header->magic == DBK_META_MAGIC) {
 		old_bytes = header->committed_bytes;
 		memcpy(old_block, header, old_bytes);
 	}
+	turn = (index + 1) % block_count;
 	block_open(index);
 	enter_again(old_bytes);
-	if (BLOCK_BYTES - header->committed_bytes < BLOCK_GAIN_MIN)
-		refused_until_ns = ktime_get_mono_fast_ns() + REFUSE_NS;
+	if (BLOCK_BYTES - header->committed_bytes >= BLOCK_GAIN_MIN)
+		return;
+	is_cramped = true;
+	refused_until_ns = ktime_get_mono_fast_ns() + REFUSE_NS;
 }
 
 static void gap_enter(u64 count, u64 from_ns, u64 now_ns)
 {
 	struct dbk_map_gap *gap;
-	struct dbk_map_entry *entry = entry_make(DBK_MAP_GAP, sizeof(*gap), now_ns);
+	struct dbk_map_entry *entry = entry_begin(DBK_MAP_GAP, sizeof(*gap), now_ns);
 
 	gap = (struct dbk_map_gap *)(entry + 1);
 	gap->lost = count;
 	gap->from_ns = from_ns;
-	append(entry, entry->entry_bytes);
+	entry_end(entry);
 	last_gap_ns = now_ns;
 }
 
@@ -261,10 +313,11 @@ static u32 file_enter(struct vm_area_struct *vma, const char *path)
 {
 	u32 at = open_header()->committed_bytes;
 	u32 more = min_t(u32, strlen(path), DBK_MAP_PATH_BYTES_MAX) + sizeof(struct dbk_map_file);
-	struct dbk_map_entry *entry = entry_make(DBK_MAP_FILE, ALIGN(more, 8), 0);
+	struct dbk_map_entry *entry = entry_begin(DBK_MAP_FILE, ALIGN(more, 8), 0);
 
+	memset(entry + 1, 0, ALIGN(more, 8));
 	file_describe(vma, path, &entry->flags, (struct dbk_map_file *)(entry + 1));
-	append(entry, entry->entry_bytes);
+	entry_end(entry);
 	return at;
 }
 
@@ -303,39 +356,69 @@ static u32 file_at(struct vm_area_struct *vma)
 /* ---- what happens ------------------------------------------------------------------- */
 
 void dbk_maps_log_image(const struct task_struct *task, enum dbk_map_cause cause, u32 parent_pid,
-			u64 mono_ns)
+			const struct dbk_map_namespaces *namespaces, u64 mono_ns)
 {
+	u32 bytes = sizeof(struct dbk_map_image) + (namespaces ? sizeof(*namespaces) : 0);
 	struct dbk_map_entry *entry;
 	struct dbk_map_image *image;
 
 	raw_spin_lock(&lock);
-	if (taking && room_make(sizeof(*entry) + sizeof(*image), mono_ns)) {
-		entry = entry_make_of(DBK_MAP_IMAGE, sizeof(*image), mono_ns, task);
+	if (taking && room_make(sizeof(*entry) + bytes, mono_ns)) {
+		entry = entry_begin_of(DBK_MAP_IMAGE, bytes, mono_ns, task);
 		image = (struct dbk_map_image *)(entry + 1);
 		image->cause = cause;
 		image->parent_pid = parent_pid;
-		append(entry, entry->entry_bytes);
+		if (namespaces)
+			*(struct dbk_map_namespaces *)(image + 1) = *namespaces;
+		entry_end(entry);
+	}
+	raw_spin_unlock(&lock);
+}
+
+/* There is room for it: from @begin to @end, of the file at @at if there is one. */
+static void mapping_enter(const struct task_struct *task, u16 flags, u64 begin, u64 end, u32 at,
+			  u64 offset, u64 mono_ns)
+{
+	struct dbk_map_mapping *mapping;
+	struct dbk_map_entry *entry =
+		entry_begin_of(DBK_MAP_MAPPING, sizeof(*mapping), mono_ns, task);
+
+	entry->flags = flags;
+	mapping = (struct dbk_map_mapping *)(entry + 1);
+	*mapping = (struct dbk_map_mapping){
+		.begin = begin,
+		.end = end,
+		.offset = offset,
+		.file_at = at,
+	};
+	entry_end(entry);
+}
+
+void dbk_maps_log_moved(const struct task_struct *task, struct vm_area_struct *vma, u64 begin,
+			u64 bytes, u64 page, u64 mono_ns)
+{
+	raw_spin_lock(&lock);
+	if (taking && room_make(MAPPING_BYTES + ENTRY_BYTES_MAX, mono_ns)) {
+		u32 at = file_at(vma); /* an entry of its own, in the same room */
+
+		mapping_enter(task, 0, begin, begin + bytes, at,
+			      at && vma->vm_file ? page << PAGE_SHIFT : 0, mono_ns);
 	}
 	raw_spin_unlock(&lock);
 }
 
 void dbk_maps_log_mapping(const struct task_struct *task, struct vm_area_struct *vma, u64 mono_ns)
 {
-	struct dbk_map_mapping *mapping;
-	struct dbk_map_entry *entry;
-	u32 at;
+	dbk_maps_log_moved(task, vma, vma->vm_start, vma->vm_end - vma->vm_start, vma->vm_pgoff,
+			   mono_ns);
+}
 
+void dbk_maps_log_unmapped(const struct task_struct *task, const struct vm_area_struct *vma,
+			   u64 mono_ns)
+{
 	raw_spin_lock(&lock);
-	if (taking && room_make(MAPPING_BYTES + ENTRY_BYTES_MAX, mono_ns)) {
-		at = file_at(vma); /* an entry of its own, in the same room */
-		entry = entry_make_of(DBK_MAP_MAPPING, sizeof(*mapping), mono_ns, task);
-		mapping = (struct dbk_map_mapping *)(entry + 1);
-		mapping->begin = vma->vm_start;
-		mapping->end = vma->vm_end;
-		mapping->offset = at && vma->vm_file ? (u64)vma->vm_pgoff << PAGE_SHIFT : 0;
-		mapping->file_at = at;
-		append(entry, entry->entry_bytes);
-	}
+	if (taking && room_make(MAPPING_BYTES, mono_ns))
+		mapping_enter(task, DBK_MAP_F_UNMAPPED, vma->vm_start, vma->vm_end, 0, 0, mono_ns);
 	raw_spin_unlock(&lock);
 }
 
@@ -346,48 +429,88 @@ void dbk_maps_log_exit(const struct task_struct *task, u64 mono_ns)
 
 	raw_spin_lock(&lock);
 	if (taking && room_make(sizeof(*entry) + sizeof(*what), mono_ns)) {
-		entry = entry_make_of(DBK_MAP_EXIT, sizeof(*what), mono_ns, task);
+		entry = entry_begin_of(DBK_MAP_EXIT, sizeof(*what), mono_ns, task);
 		what = (struct dbk_map_exit *)(entry + 1);
-		what->user = __kuid_val(task_euid(task));
-		append(entry, entry->entry_bytes);
+		*what = (struct dbk_map_exit){ .user = __kuid_val(task_euid(task)) };
+		entry_end(entry);
 	}
 	raw_spin_unlock(&lock);
 }
 
 /* ---- memory ------------------------------------------------------------------------- */
 
-static u32 blocks_wanted(void)
+static u32 blocks_wanted(u64 mappings)
 {
 	u64 bank_bytes = dbk_bank_free_bytes();
+	u64 wanted = clamp_t(u64, 2 * mappings * MAPPING_BYTES / BLOCK_BYTES, BLOCKS_USUAL, DBK_MAP_BLOCKS);
 
 	if (bank_bytes == 0)
-		return DBK_MAP_BLOCKS;
-	return clamp_t(u64, bank_bytes / BANK_SHARE / BLOCK_BYTES, BLOCKS_MIN, DBK_MAP_BLOCKS);
+		return wanted;
+	return clamp_t(u64, bank_bytes / BANK_SHARE / BLOCK_BYTES, BLOCKS_MIN, wanted);
 }
 
-bool dbk_maps_log_create(void)
+static void blocks_add(u32 wanted)
 {
-	u32 wanted = blocks_wanted(), count = 0;
+	u32 count = block_count;
 
-	dbk_state_assert();
-	if (block_count != 0)
-		return true;
-	build_id_read =
-		(void *)(dbk_symbol("build_id_parse_nofault") ?: dbk_symbol("build_id_parse"));
-	old_block = vmalloc(BLOCK_BYTES);
-	if (!old_block)
-		return false;
 	while (count < wanted &&
 	       dbk_host_pages_alloc(BLOCK_BYTES, DBK_PAGES_ANYWHERE, DBK_CPU_NONE, &dbk.blocks[DBK_BLOCK_MAPS + count]))
 		count++;
 	mutex_lock(&dbk.look_mutex);
 	dbk.block_count = DBK_BLOCK_MAPS + count;
 	mutex_unlock(&dbk.look_mutex);
+	raw_spin_lock(&lock);
 	block_count = count;
-	if (count >= BLOCKS_MIN)
+	raw_spin_unlock(&lock);
+}
+
+bool dbk_maps_log_create(u64 mappings)
+{
+	dbk_state_assert();
+	if (block_count != 0)
+		return true;
+	build_id_read =
+		dbk_function("build_id_parse_nofault") ?: dbk_function("build_id_parse");
+	old_block = vmalloc(BLOCK_BYTES);
+	if (!old_block)
+		return false;
+	blocks_add(blocks_wanted(mappings));
+	if (block_count >= BLOCKS_MIN)
 		return true;
 	dbk_maps_log_destroy();
 	return false;
+}
+
+/* A bank's room is the rings', too. */
+bool dbk_maps_log_grow(void)
+{
+	u32 before = block_count;
+
+	dbk_state_assert();
+	if (!READ_ONCE(is_cramped) || before == DBK_MAP_BLOCKS || dbk_bank_free_bytes() != 0)
+		return false;
+	blocks_add(min_t(u32, 2 * before, DBK_MAP_BLOCKS));
+	if (block_count == before)
+		return false;
+	raw_spin_lock(&lock);
+	turn = before; /* those that are empty come first */
+	refused_until_ns = 0;
+	is_cramped = false;
+	raw_spin_unlock(&lock);
+	return true;
+}
+
+bool dbk_maps_log_has_lost(u64 since_ns)
+{
+	bool has_lost;
+
+	raw_spin_lock(&lock);
+	/* Where there is room again the gap is entered before what is to be listed. */
+	if (lost != 0)
+		room_make(0, ktime_get_mono_fast_ns());
+	has_lost = lost != 0 || last_gap_ns > since_ns;
+	raw_spin_unlock(&lock);
+	return has_lost;
 }
 
 /* When no reader can ask for the blocks any more: none of them, or the module goes. */
@@ -419,6 +542,8 @@ void dbk_maps_log_begin(void)
 			((struct dbk_meta_header *)dbk.blocks[DBK_BLOCK_MAPS + i].address)->magic,
 			0);
 	lost = refused_until_ns = 0;
+	is_cramped = false;
+	turn = 1;
 	block_open(0);
 	gap_enter(0, now, now);
 	taking = true;

@@ -5,13 +5,18 @@
 #include <linux/binfmts.h>
 #include <linux/delay.h>
 #include <linux/mm.h>
+#include <linux/ns_common.h>
+#include <linux/nsproxy.h>
+#include <linux/pid_namespace.h>
 #include <linux/sched/mm.h>
 #include <linux/sched/signal.h>
 #include <linux/sched/task.h>
 #include <linux/slab.h>
+#include <linux/uaccess.h>
 
 #include "arch/ftrace_args.h"
 #include "kmod/kernel/function_hook.h"
+#include "kmod/kernel/symbols.h"
 #include "kmod/kernel/tracepoint.h"
 #include "kmod/maps/log.h"
 #include "kmod/maps/maps.h"
@@ -19,10 +24,51 @@
 
 #define LIST_TRIES_MAX                                                                             \
 	20u /* 1 ms apart: a process that holds its own mmap_lock that long is not listed */
-#define LIST_SPARE 64u /* processes that begin while they are counted */
+#define LIST_SPARE     64u /* processes that begin while they are counted */
+#define LIST_AGAIN_NS  (60 * (u64)NSEC_PER_SEC) /* where there is no more memory: it may be in vain */
+#define AREAS_PER_CODE 4u /* a library has one of code, and four of other rights at most */
 
-static u32 users;   /* [S] */
-static bool hooked; /* [S] */
+static u32 users;	  /* [S] */
+static bool hooked;	  /* [S] */
+static u64 listed_ns;	  /* [S] when what lives was listed last */
+static bool knows_mounts; /* [C] while hooked */
+
+/* ---- namespaces -------------------------------------------------------------------- */
+
+/* Its structure is the kernel's own, and begins with what all namespaces have; mounts_look() has
+ * seen that it does. */
+static const struct ns_common *common_of(const struct mnt_namespace *mounts)
+{
+	return (const struct ns_common *)mounts;
+}
+
+static void mounts_look(void)
+{
+	const void *wanted = (const void *)dbk_symbol("mntns_operations"), *found = NULL;
+
+	knows_mounts = wanted &&
+		       copy_from_kernel_nofault(&found, &common_of(init_task.nsproxy->mnt_ns)->ops,
+						sizeof(found)) == 0 &&
+		       found == wanted;
+}
+
+/* Those of @task, which cannot leave them meanwhile: it is the current one or has not run yet, or
+ * its task_lock() is held.  Return: where they are put; NULL: they are not known. */
+static const struct dbk_map_namespaces *namespaces_of(struct task_struct *task,
+						      struct dbk_map_namespaces *room)
+{
+	const struct mnt_namespace *mounts = task->nsproxy ? task->nsproxy->mnt_ns : NULL;
+	const struct pid_namespace *pids;
+
+	if (!knows_mounts || !mounts)
+		return NULL;
+	rcu_read_lock();
+	pids = task_active_pid_ns(task);
+	room->pid = pids && pids != &init_pid_ns ? pids->ns.inum : 0;
+	rcu_read_unlock();
+	room->mount = mounts != init_task.nsproxy->mnt_ns ? common_of(mounts)->inum : 0;
+	return room;
+}
 
 /* ---- what happens ------------------------------------------------------------------ */
 
@@ -30,7 +76,10 @@ static bool hooked; /* [S] */
 static void on_exec(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *ops,
 		    struct ftrace_regs *fregs)
 {
-	dbk_maps_log_image(current, DBK_MAP_CAUSE_EXEC, 0, ktime_get_mono_fast_ns());
+	struct dbk_map_namespaces room;
+
+	dbk_maps_log_image(current, DBK_MAP_CAUSE_EXEC, 0, namespaces_of(current, &room),
+			   ktime_get_mono_fast_ns());
 }
 
 /* perf_event_mmap(vma), under the write side of mmap_lock. */
@@ -42,6 +91,64 @@ static void on_mmap(unsigned long ip, unsigned long parent_ip, struct ftrace_ops
 	if (!(vma->vm_flags & VM_EXEC) || vma->vm_mm != current->mm)
 		return;
 	dbk_maps_log_mapping(current, vma, ktime_get_mono_fast_ns());
+}
+
+/* copy_vma(&vma, address, bytes, page, ...), for mremap(2), under the write side of mmap_lock. When
+ * it fails nothing is there: no code to be named wrongly; what fails later unmaps it. */
+static void on_move(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *ops,
+		    struct ftrace_regs *fregs)
+{
+	struct vm_area_struct *vma = *(struct vm_area_struct **)dbk_ftrace_argument(fregs, 0);
+
+	if (!(vma->vm_flags & VM_EXEC) || vma->vm_mm != current->mm)
+		return;
+	dbk_maps_log_moved(current, vma, dbk_ftrace_argument(fregs, 1),
+			   dbk_ftrace_argument(fregs, 2), dbk_ftrace_argument(fregs, 3),
+			   ktime_get_mono_fast_ns());
+}
+
+/* What unmap_vmas(tlb, the others, vma, begin, end, ...) takes away besides its vma: a copy of the
+ * state that it looks through the tree with, in which the others are by number or by address. */
+#ifdef DBK_HAVE_UNMAP_VMAS_STATE
+static struct ma_state others_of(struct ftrace_regs *fregs, unsigned long *last_ret)
+{
+	*last_ret = dbk_ftrace_argument(fregs, 5) - 1;
+	return *(struct ma_state *)dbk_ftrace_argument(fregs, 1);
+}
+#else
+static struct ma_state others_of(struct ftrace_regs *fregs, unsigned long *last_ret)
+{
+	struct vm_area_struct *vma = (struct vm_area_struct *)dbk_ftrace_argument(fregs, 2);
+	MA_STATE(others, (struct maple_tree *)dbk_ftrace_argument(fregs, 1), vma->vm_end,
+		 vma->vm_end);
+
+	*last_ret = dbk_ftrace_argument(fregs, 4) - 1;
+	return others;
+}
+#endif
+
+/* unmap_vmas(), under mmap_lock: what it is given is not the process's from now on.  It is not
+ * called where only pages go, as for MADV_DONTNEED and truncate(2), and for a whole process when
+ * that has no memory any more, or its new program's. */
+static void on_unmap(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *ops,
+		     struct ftrace_regs *fregs)
+{
+	struct vm_area_struct *vma = (struct vm_area_struct *)dbk_ftrace_argument(fregs, 2);
+	struct ma_state others;
+	unsigned long last;
+	u64 now;
+
+	if (vma->vm_mm != current->mm)
+		return;
+	/* Mostly there is one. */
+	if (vma->vm_end >= dbk_ftrace_argument(fregs, 4) && !(vma->vm_flags & VM_EXEC))
+		return;
+	now = ktime_get_mono_fast_ns();
+	others = others_of(fregs, &last);
+	do {
+		if (vma->vm_flags & VM_EXEC)
+			dbk_maps_log_unmapped(current, vma, now);
+	} while ((vma = mas_find(&others, last)) != NULL);
 }
 
 /* The mappings cannot change meanwhile: mmap_lock is held, or its process has not run yet. */
@@ -58,15 +165,18 @@ static void list_mappings(const struct task_struct *task, struct mm_struct *mm, 
 
 static void on_fork(void *data, struct task_struct *parent, struct task_struct *child)
 {
+	const struct dbk_map_namespaces *namespaces;
 	u64 now = ktime_get_mono_fast_ns();
+	struct dbk_map_namespaces room;
 
 	if (child->pid != child->tgid || child->flags & PF_KTHREAD || !child->mm)
 		return;
+	namespaces = namespaces_of(child, &room);
 	if (child->mm == parent->mm) {
-		dbk_maps_log_image(child, DBK_MAP_CAUSE_SHARED, parent->tgid, now);
+		dbk_maps_log_image(child, DBK_MAP_CAUSE_SHARED, parent->tgid, namespaces, now);
 		return;
 	}
-	dbk_maps_log_image(child, DBK_MAP_CAUSE_FORK, parent->tgid, now);
+	dbk_maps_log_image(child, DBK_MAP_CAUSE_FORK, parent->tgid, namespaces, now);
 	list_mappings(child, child->mm, now);
 }
 
@@ -92,22 +202,30 @@ static bool lock_soon(struct mm_struct *mm)
 }
 
 /* What changes meanwhile is entered by the hooks with later times. */
-static void list_process(struct task_struct *task)
+static bool list_process(struct task_struct *task)
 {
+	const struct dbk_map_namespaces *namespaces;
 	struct mm_struct *mm = get_task_mm(task);
+	struct dbk_map_namespaces room;
+	bool is_locked;
 
 	if (!mm)
-		return;
-	if (lock_soon(mm)) {
+		return true; /* it has ended */
+	task_lock(task);
+	namespaces = namespaces_of(task, &room);
+	task_unlock(task);
+	is_locked = lock_soon(mm);
+	if (is_locked) {
 		u64 now = ktime_get_mono_fast_ns();
 
 		if (READ_ONCE(task->mm) == mm) {
-			dbk_maps_log_image(task, DBK_MAP_CAUSE_LISTED, 0, now);
+			dbk_maps_log_image(task, DBK_MAP_CAUSE_LISTED, 0, namespaces, now);
 			list_mappings(task, mm, now);
 		}
 		mmap_read_unlock(mm);
 	}
 	mmput(mm);
+	return is_locked;
 }
 
 static u32 processes_take(struct task_struct **tasks, u32 room)
@@ -130,17 +248,50 @@ static u32 processes_take(struct task_struct **tasks, u32 room)
 
 static void list_processes(void)
 {
-	u32 room = processes_take(NULL, 0) + LIST_SPARE, count, i;
+	u32 room = processes_take(NULL, 0) + LIST_SPARE, count, listed = 0, i;
 	struct task_struct **tasks = kvmalloc_array(room, sizeof(*tasks), GFP_KERNEL);
 
-	if (!tasks)
-		return;
-	count = min(processes_take(tasks, room), room);
-	for (i = 0; i < count; i++) {
-		list_process(tasks[i]);
+	listed_ns = ktime_get_mono_fast_ns();
+	count = tasks ? processes_take(tasks, room) : room;
+	for (i = 0; tasks && i < min(count, room); i++) {
+		listed += list_process(tasks[i]);
 		put_task_struct(tasks[i]);
 	}
+	if (listed < count)
+		pr_warn("%u processes could not be listed: their user addresses stay numbers until they execute a program\n",
+			count - listed);
 	kvfree(tasks);
+}
+
+/* How many mappings of code there may be. */
+static u64 living_mappings(void)
+{
+	struct task_struct *task;
+	u64 count = 0;
+
+	rcu_read_lock();
+	for_each_process(task)
+	{
+		task_lock(task);
+		if (task->mm && !(task->flags & PF_KTHREAD))
+			count += READ_ONCE(task->mm->map_count) / AREAS_PER_CODE + 1;
+		task_unlock(task);
+	}
+	rcu_read_unlock();
+	return count;
+}
+
+void dbk_maps_look(void)
+{
+	bool has_grown;
+
+	dbk_state_assert();
+	if (!hooked)
+		return;
+	has_grown = dbk_maps_log_grow();
+	if (dbk_maps_log_has_lost(listed_ns) &&
+	    (has_grown || ktime_get_mono_fast_ns() - listed_ns >= LIST_AGAIN_NS))
+		list_processes();
 }
 
 /* ---- hooks ----------------------------------------------------------------------------- */
@@ -148,6 +299,8 @@ static void list_processes(void)
 static struct dbk_function_hook function_hooks[] = {
 	{ "setup_new_exec", { .func = on_exec } },
 	{ "perf_event_mmap", { .func = on_mmap } },
+	{ "copy_vma", { .func = on_move } },
+	{ "unmap_vmas", { .func = on_unmap } },
 };
 
 static struct tracepoint_hook {
@@ -201,7 +354,8 @@ void dbk_maps_get(void)
 	dbk_state_assert();
 	if (users++ != 0)
 		return;
-	if (dbk_maps_log_create()) {
+	if (dbk_maps_log_create(living_mappings())) {
+		mounts_look();
 		dbk_maps_log_begin();
 		err = hook();
 	}

@@ -8,6 +8,9 @@
  *
  *   setup_new_exec()     an image begins: the old program's mappings are gone
  *   perf_event_mmap()    a mapping was made, or its protection changed
+ *   copy_vma()           a mapping is moved; what is there no longer, unmap_vmas() says
+ *   unmap_vmas()         mappings were unmapped, replaced or moved away; or all of a process are,
+ *                        which is not entered
  *   sched_process_fork   the child's mappings are listed, before it runs
  *   sched_process_exit   the last thread ends
  */
@@ -20,6 +23,10 @@ void dbk_maps_get(void);
 
 /** dbk_maps_put() - one less; the last ends it.  Context: [S]; may sleep. */
 void dbk_maps_put(void);
+
+/** dbk_maps_look() - now and then: more memory when there is too little, and what lives is listed again when
+ * entries were lost.  Context: [S]; may sleep. */
+void dbk_maps_look(void);
 
 /** dbk_maps_destroy() - frees the blocks, when no ring is left */
 void dbk_maps_destroy(void);

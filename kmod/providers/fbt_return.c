@@ -213,7 +213,7 @@ static bool is_traced; /* [C] */
 
 static bool function_is_traced(const char *name)
 {
-	unsigned long (*location_of)(unsigned long address) = (void *)dbk_symbol("ftrace_location");
+	unsigned long (*location_of)(unsigned long address) = dbk_function("ftrace_location");
 	unsigned long address = dbk_symbol(name);
 
 	return !location_of || !address || location_of(address) != 0;
@@ -284,11 +284,11 @@ bool fbt_returns_init(void)
 	is_traced = function_is_traced("rethook_try_get") || function_is_traced("rethook_hook") ||
 		    function_is_traced("arch_rethook_prepare") ||
 		    function_is_traced("rcu_is_watching");
-	rethook_alloc_found = (void *)dbk_symbol("rethook_alloc");
-	rethook_free_found = (void *)dbk_symbol("rethook_free");
-	rethook_add_node_found = (void *)dbk_symbol("rethook_add_node");
-	rethook_try_get_found = (void *)dbk_symbol("rethook_try_get");
-	rethook_hook_found = (void *)dbk_symbol("rethook_hook");
+	rethook_alloc_found = dbk_function("rethook_alloc");
+	rethook_free_found = dbk_function("rethook_free");
+	rethook_add_node_found = dbk_function("rethook_add_node");
+	rethook_try_get_found = dbk_function("rethook_try_get");
+	rethook_hook_found = dbk_function("rethook_hook");
 	return rethook_alloc_found && rethook_free_found && rethook_add_node_found &&
 	       rethook_try_get_found && rethook_hook_found;
 }

@@ -220,7 +220,7 @@ static bool kernel_known(void)
 	kernel_text_end = dbk_symbol("_etext");
 	if (!kernel_text_start || !kernel_text_end)
 		return false;
-	location_of = (void *)dbk_symbol("ftrace_location");
+	location_of = dbk_function("ftrace_location");
 	returns_work = location_of && fbt_returns_init();
 	if (location_of && !returns_work)
 		pr_warn("fbt: this kernel does not let functions be followed to their return\n");

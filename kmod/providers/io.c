@@ -37,7 +37,6 @@ static struct dbk_site_probe probes[PROBES] = {
 
 /* A bio that ends in several steps.  Only its submitter and, later, its completions look at it. */
 struct note {
-	struct bio *bio;       /* atomic; NULL: free */
 	atomic_t parts;	       /* that have not ended */
 	atomic_t failed_bytes; /* of those that have */
 	u32 error;	       /* of one of them */
@@ -47,43 +46,51 @@ struct note {
 
 /* 1024: bios of that kind under way at once. */
 #define NOTE_BITS 10
-/* 32: the slots that a bio may lie in; with 1000 under way nearly each finds one. */
-#define NOTE_WALK 32
+#define NOTES	  (1u << NOTE_BITS)
+/* The slots that a bio may lie in are 4 lines of cache, 32 slots: with 1000 under way nearly each
+ * finds one. */
+#define NOTE_LINE (SMP_CACHE_BYTES / sizeof(struct bio *))
+#define NOTE_WALK (4 * NOTE_LINE)
 
-static struct note notes[1 << NOTE_BITS];
+/* By slot, and apart: every bio that ends while others are noted is looked for in them. */
+static struct bio *note_bios[NOTES] __cacheline_aligned; /* atomic; NULL: free */
+static struct note notes[NOTES];
 /* How many, or more for a moment: with none, as usual, no bio is looked for. */
 static atomic_t noted;
 static bio_end_io_t *chain_end; /* [C] the end of a part, NULL: not known */
 
-static __probe_ctx struct note *note_find(struct bio *bio, struct bio *wanted)
+/* The slot of a bio, or (@wanted NULL) one that is free; NOTES: none. */
+static __probe_ctx u32 slot_find(struct bio *bio, struct bio *wanted)
 {
-	u32 at = hash_ptr(bio, NOTE_BITS);
+	u32 first = hash_ptr(bio, NOTE_BITS) & ~(NOTE_LINE - 1);
 	u32 i;
 
 	for (i = 0; i < NOTE_WALK; i++) {
-		struct note *note = &notes[(at + i) % ARRAY_SIZE(notes)];
+		u32 slot = (first + i) % NOTES;
 
-		if (READ_ONCE(note->bio) == wanted)
-			return note;
+		if (READ_ONCE(note_bios[slot]) == wanted)
+			return slot;
 	}
-	return NULL;
+	return NOTES;
 }
 
 /* NULL: no room.  Then done has the bio's last part alone, and one firing of it was missed. */
 static __probe_ctx struct note *note_make(struct bio *bio, int parts, u64 sector, u32 bytes)
 {
 	struct note *note;
+	u32 slot;
 
 	atomic_inc(&noted); /* before the note is there: no bio's is overlooked */
 	do {
-		note = note_find(bio, NULL);
-	} while (note && cmpxchg(&note->bio, NULL, bio) != NULL);
-	if (!note) {
+		slot = slot_find(bio, NULL);
+	} while (slot != NOTES && cmpxchg(&note_bios[slot], NULL, bio) != NULL);
+	if (slot == NOTES) {
 		atomic_dec(&noted);
 		if (dbk_probe_is_enabled(&probes[DONE].probe))
 			dbk_probe_missed(&probes[DONE].probe, 1);
 		return NULL;
 	}
+	note = &notes[slot];
 	note->sector = sector;
 	note->bytes = bytes;
 	note->error = 0;
@@ -123,14 +130,16 @@ static __probe_ctx_inline void fire(struct dbk_site *site, struct dbk_site_probe
 
 static __probe_ctx void note_free(struct note *note)
 {
-	smp_store_release(&note->bio, NULL);
+	smp_store_release(&note_bios[note - notes], NULL);
 	atomic_dec(&noted);
 }
 
 /* The note of a bio, whose submitter or part before it made it, if there is one. */
 static __probe_ctx_inline struct note *note_of(struct bio *bio)
 {
-	return unlikely(atomic_read(&noted) != 0) ? note_find(bio, bio) : NULL;
+	u32 slot = unlikely(atomic_read(&noted) != 0) ? slot_find(bio, bio) : NOTES;
+
+	return slot != NOTES ? &notes[slot] : NULL;
 }
 
 /* The bio that @bio was split off from, or itself. */
@@ -247,7 +256,7 @@ static void io_reset(void)
 	check_trace_callback_type_block_bio_complete(on_complete);
 	check_trace_callback_type_block_rq_complete(on_request);
 	chain_end = (bio_end_io_t *)dbk_symbol("bio_chain_endio");
-	memset(notes, 0, sizeof(notes));
+	memset(note_bios, 0, sizeof(note_bios));
 	atomic_set(&noted, 0);
 }
 

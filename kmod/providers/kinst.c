@@ -118,37 +118,40 @@ static bool kernel_known(void)
 {
 	if (decode)
 		return true;
-	text_of = (void *)dbk_symbol("recover_probed_instruction");
+	text_of = dbk_function("recover_probed_instruction");
 	text_start = dbk_symbol("_stext");
 	text_end = dbk_symbol("_etext");
 	if (text_of && text_start && text_end)
-		decode = dbk_symbol("insn_decode");
+		decode = (unsigned long)dbk_function("insn_decode");
 	if (!decode)
 		pr_warn_once("provider kinst is not available here: the kernel has no kprobes\n");
 	return decode;
 }
 
-struct namesakes {
+struct only {
 	const char *name;
+	unsigned long address;
 	u32 count;
 };
 
-static int count_namesake(void *data, const char *name, unsigned long address)
+static int function_count(void *data, const char *name, unsigned long address)
 {
-	struct namesakes *namesakes = data;
+	struct only *only = data;
 
-	if (address >= text_start && address < text_end && strcmp(name, namesakes->name) == 0)
-		namesakes->count++;
-	return namesakes->count > 1;
+	if (address < text_start || address >= text_end || strcmp(name, only->name) != 0)
+		return 0;
+	only->address = address;
+	return ++only->count > 1;
 }
 
-/* An offset is of one function: of several it would be of any. */
-static bool is_of_several(const char *function)
+/* Where the only function of a name begins; 0: there is none, or there are several, and an offset
+ * would be of any. */
+static unsigned long only_function(const char *function)
 {
-	struct namesakes namesakes = { .name = function };
+	struct only only = { .name = function };
 
-	dbk_symbols_walk(count_namesake, &namesakes);
-	return namesakes.count > 1;
+	dbk_symbols_walk(function_count, &only);
+	return only.count == 1 ? only.address : 0;
 }
 
 /* Provider and function are named as they are; a glob would be most of the kernel's instructions. */
@@ -162,8 +165,8 @@ static int kinst_provide(const struct dbk_provider *self, const struct dbk_probe
 	    !dbk_glob_match(description->module, "vmlinux") ||
 	    fbt_is_own_path(description->function) || description->function[0] == '\0' || !kernel_known())
 		return 0;
-	start = dbk_symbol(description->function);
-	if (start < text_start || start >= text_end || is_of_several(description->function))
+	start = only_function(description->function);
+	if (start == 0)
 		return 0;
 	end = start + dbk_symbol_bytes(start);
 	for (address = start; address < end && !err;) {

@@ -39,6 +39,16 @@ static __probe_ctx void fire(struct pid_probe *pid, const u64 *args, struct dbk_
 	dbk_host_leave(flags);
 }
 
+/* A function that calls itself deeper than the kernel waits for. */
+static __probe_ctx noinline void count_missed(struct pid_probe *pid)
+{
+	unsigned long flags = dbk_host_enter();
+
+	if (dbk_probe_is_enabled(&pid->probe))
+		dbk_probe_missed(&pid->probe, 1);
+	dbk_host_leave(flags);
+}
+
 static __probe_ctx void fire_mark(struct pid_probe *pid, const struct pt_regs *regs,
 				  struct dbk_frame *frame)
 {
@@ -57,7 +67,12 @@ static __probe_ctx int on_place(struct uprobe_consumer *consumer, struct pt_regs
 
 	if (pid->mm && current->mm != pid->mm)
 		return UPROBE_HANDLER_REMOVE;
-	if (pid->kind == DBK_PLACE_RETURN || !is_meant(pid))
+	if (pid->kind == DBK_PLACE_RETURN) {
+		if (unlikely(dbk_uprobe_returns_are_full()) && is_meant(pid))
+			count_missed(pid);
+		return 0;
+	}
+	if (!is_meant(pid))
 		return 0;
 	if (pid->kind == DBK_PLACE_ENTRY)
 		frame.kind = DBK_FRAME_USER_FUNCTION;
@@ -108,7 +123,13 @@ void pid_prepare(struct pid_probe *pid)
 	}
 }
 
-/* What cannot be stepped over out of line has no probe: the others are worth having. */
+/* What cannot be stepped over out of line has no probe, nor has a place past the end of its file or with a count that
+ * the kernel does not take: the others are worth having. */
+static bool is_refusal(int err)
+{
+	return err && err != -ENOMEM && err != -EINTR && err != -ERESTARTSYS;
+}
+
 int pid_hook(struct pid_hook *hook)
 {
 	const struct pid_probe *pid = hook->pid;
@@ -120,7 +141,7 @@ int pid_hook(struct pid_hook *hook)
 	if (pid->kind == DBK_PLACE_RETURN)
 		hook->uprobe.consumer.ret_handler = on_return;
 	err = dbk_uprobe_register(&hook->uprobe, hook->inode, pid->offset, pid->semaphore);
-	hook->refused = err == -ENOTSUPP || err == -EOPNOTSUPP || err == -ENOEXEC;
+	hook->refused = is_refusal(err);
 	return hook->refused ? 0 : err;
 }
 

@@ -19,6 +19,19 @@
 struct pid_file;
 struct pid_probe;
 
+/* Bytes by which a file is known: its build id, or code. */
+struct pid_bytes {
+	u64 at;	   /* offset in the file */
+	u32 count; /* 0: any */
+	u8 bytes[DBK_PLACE_BUILD_ID_MAX];
+};
+
+/* A name that probes share: thousands of functions are of one file, whose path it may be. */
+struct pid_name {
+	u32 users; /* [S] */
+	char text[];
+};
+
 /* [F] hooks of all probes, and what files by path have; under [S], or in a process that has mapped a
  * file.  The kernel's locks for uprobes are taken under it. */
 extern struct mutex pid_mutex;
@@ -39,6 +52,7 @@ struct pid_probe {
 	u32 kind;		   /* [C] DBK_PLACE_ */
 	u64 offset, semaphore;	   /* [C] */
 	u64 function_at;	   /* [C] of an instruction */
+	struct pid_bytes code;	   /* [C] at the place, of a file without a build id */
 	struct list_head hooks;	   /* [F] one; by path in each copy of the file */
 	struct pid_hook first;	   /* of a process's file, which is */
 	struct file *file;	   /* [C] held: what has it cannot be unmounted */
@@ -49,11 +63,31 @@ struct pid_probe {
 	bool enabled;		   /* [F] */
 	u32 operand_count;	   /* [C] of a mark */
 	struct dbk_operand operands[DBK_PLACE_OPERANDS_MAX]; /* [C] */
-	char names[];		   /* [C] */
+	struct pid_name *provider, *module; /* [C] */
+	char names[];		   /* [C] of the function and its probe */
 };
 
 /** pid_hook() - puts a probe that is enabled into a file.  Context: [F]. */
 int pid_hook(struct pid_hook *hook);
+
+/** pid_bytes_of() - those that @place was compiled with */
+struct pid_bytes pid_bytes_of(const struct dbk_place *place);
+
+/** pid_file_open() - opens the regular file at a path, if it may be read
+ *
+ * Anything else is not opened: that alone lets a pipe's writer go on, or starts a device.
+ *
+ * Context: may sleep.  Return: the file, to be put; an error as ERR_PTR(), -EINVAL: it is something
+ * else
+ */
+struct file *pid_file_open(const char *path);
+
+/** pid_bytes_are_there() - whether a file has them.  May sleep. */
+bool pid_bytes_are_there(struct file *file, const struct pid_bytes *bytes);
+
+/** pid_is_known_by_code() - whether the bytes are code at the place: any file of that path is one, and
+ * each place of it is looked at. */
+bool pid_is_known_by_code(const struct dbk_place *place);
 
 /** pid_instruction_is_there() - whether what is an instruction of a function begins one.  May sleep. */
 bool pid_instruction_is_there(struct file *file, const struct pid_probe *pid);

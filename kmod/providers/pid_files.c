@@ -19,12 +19,6 @@
 /* Any user can make files of that name, build id and path. */
 #define COPIES_MAX 64
 
-struct build {
-	u64 at;	   /* offset in the file */
-	u32 bytes; /* 0: any */
-	u8 id[DBK_PLACE_BUILD_ID_MAX];
-};
-
 struct pid_file {
 	struct list_head link;	 /* changed under [S] and [F], read under RCU */
 	struct list_head copies; /* changed under [F], read under RCU */
@@ -32,9 +26,9 @@ struct pid_file {
 	u64 number;		 /* [C] */
 	u32 users;		 /* [S] */
 	bool other_build_said;	 /* [F] */
-	bool left_alone_said;	 /* [F] */
+	bool left_alone_said[2]; /* [F] as there are too many; as a process is its file system */
 	u32 copy_count;		 /* [F] */
-	struct build build;	 /* [C] */
+	struct pid_bytes build;	 /* [C] of a file without a build id none: the path is looked at */
 	const char *path, *name; /* [C] the name is its end */
 };
 
@@ -49,23 +43,13 @@ struct look {
 	struct callback_head head;
 	struct file *mapped; /* held */
 	u64 number;	     /* of the file that it may be */
-	struct build build;
+	struct pid_bytes build;
 };
 
 static LIST_HEAD(files);
 static u64 last_number; /* [S] */
 static int (*work_add)(struct task_struct *task, struct callback_head *work,
 		       enum task_work_notify_mode mode); /* [S] */
-
-static bool is_build(struct file *mapped, const struct build *build)
-{
-	u8 found[DBK_PLACE_BUILD_ID_MAX];
-	loff_t at = build->at;
-
-	return build->bytes == 0 ||
-	       (kernel_read(mapped, found, build->bytes, &at) == build->bytes &&
-		memcmp(found, build->id, build->bytes) == 0);
-}
 
 /* As the process sees it that runs. */
 static bool is_path(const struct pid_file *file, struct file *mapped)
@@ -87,21 +71,39 @@ static bool has_copy(const struct pid_file *file, const struct inode *inode)
 	return false;
 }
 
-static void hook_add(struct pid_probe *pid, const struct pid_copy *copy)
+static void other_build_say(struct pid_file *file)
+{
+	if (!file->other_build_said)
+		pr_warn("%s is another build than the program was compiled for\n", file->path);
+	file->other_build_said = true;
+}
+
+static void no_memory_say(const struct pid_file *file)
+{
+	pr_warn_ratelimited("%s: not probed where it is mapped now: out of memory\n", file->path);
+}
+
+static void hook_add(struct pid_file *file, struct pid_probe *pid, const struct pid_copy *copy)
 {
 	struct pid_hook *hook = kzalloc(sizeof(*hook), GFP_KERNEL);
+	bool other;
 	int err = 0;
 
-	if (!hook)
+	if (!hook) {
+		no_memory_say(file);
 		return;
+	}
 	hook->pid = pid;
 	hook->inode = (struct inode *)copy->inode;
 	list_add_tail(&hook->link, &pid->hooks);
-	if (!pid_instruction_is_there(copy->file, pid))
+	other = !pid_bytes_are_there(copy->file, &pid->code);
+	if (other || !pid_instruction_is_there(copy->file, pid))
 		hook->refused = true;
 	else if (pid->enabled)
 		err = pid_hook(hook);
-	if (hook->refused || err)
+	if (other)
+		other_build_say(file);
+	else if (hook->refused || err)
 		pr_warn("no probe at %s:%s:%s:%s in a copy, %pD: %s (error %d)\n", pid->probe.provider,
 			pid->probe.module, pid->probe.function, pid->probe.name, copy->file,
 			err ? "it cannot be registered" : "no instruction that can be probed begins there",
@@ -113,14 +115,16 @@ static void copy_add(struct pid_file *file, struct file *mapped, const struct in
 	struct pid_copy *copy = kzalloc(sizeof(*copy), GFP_KERNEL);
 	struct pid_probe *pid;
 
-	if (!copy)
+	if (!copy) {
+		no_memory_say(file);
 		return;
+	}
 	copy->file = get_file(mapped);
 	copy->inode = inode;
 	list_add_tail_rcu(&copy->link, &file->copies);
 	file->copy_count++;
 	list_for_each_entry(pid, &file->probes, file_link)
-		hook_add(pid, copy);
+		hook_add(file, pid, copy);
 }
 
 /* A file's server in user space may never answer, and the kernel reads the instruction with pid_mutex
@@ -131,10 +135,10 @@ static bool is_left_alone(struct pid_file *file, struct file *mapped)
 
 	if (!foreign && file->copy_count < COPIES_MAX)
 		return false;
-	if (!file->left_alone_said)
+	if (!file->left_alone_said[foreign])
 		pr_warn("%s: a copy is not probed: %s\n", file->path,
 			foreign ? "its file system is a process (FUSE)" : "there are " __stringify(COPIES_MAX));
-	file->left_alone_said = true;
+	file->left_alone_said[foreign] = true;
 	return true;
 }
 
@@ -153,7 +157,7 @@ static void on_look(struct callback_head *head)
 {
 	struct look *look = container_of(head, struct look, head);
 	bool fuse = file_inode(look->mapped)->i_sb->s_magic == FUSE_SUPER_MAGIC;
-	bool fits = !fuse && is_build(look->mapped, &look->build);
+	bool fits = !fuse && pid_bytes_are_there(look->mapped, &look->build);
 	struct pid_file *file = NULL;
 
 	mutex_lock(&pid_mutex);
@@ -162,12 +166,10 @@ static void on_look(struct callback_head *head)
 		file = file_numbered(look->number);
 	if (file && !has_copy(file, file_inode(look->mapped)) &&
 	    !((fuse || fits) && is_left_alone(file, look->mapped))) {
-		if (fits && (look->build.bytes != 0 || is_path(file, look->mapped))) {
+		if (fits && (look->build.count != 0 || is_path(file, look->mapped))) {
 			copy_add(file, look->mapped, file_inode(look->mapped));
-		} else if (!fits && !file->other_build_said && is_path(file, look->mapped)) {
-			pr_warn("%s is another build than the program was compiled for\n",
-				file->path);
-			file->other_build_said = true;
+		} else if (!fits && is_path(file, look->mapped)) {
+			other_build_say(file);
 		}
 	}
 	mutex_unlock(&pid_mutex);
@@ -180,8 +182,10 @@ static void look_later(const struct pid_file *file, struct file *mapped)
 {
 	struct look *look = kmalloc(sizeof(*look), GFP_NOWAIT | __GFP_NOWARN);
 
-	if (!look)
+	if (!look) {
+		no_memory_say(file);
 		return;
+	}
 	if (!try_module_get(THIS_MODULE)) {
 		kfree(look);
 		return;
@@ -220,22 +224,33 @@ static struct dbk_function_hook mmap_hook = { "perf_event_mmap", { .func = on_mm
 /* A file that is there already is mapped by processes that do not map it again. */
 static void first_copy_add(struct pid_file *file)
 {
-	struct file *found = filp_open(file->path, O_RDONLY | O_NONBLOCK | O_LARGEFILE, 0);
+	struct file *found = pid_file_open(file->path);
+	const struct inode *inode;
 
 	if (IS_ERR(found))
 		return;
+	/* An overlay's own inode is not what processes map. */
+	inode = d_real_inode(found->f_path.dentry);
 	mutex_lock(&pid_mutex);
-	if (S_ISREG(file_inode(found)->i_mode) && is_build(found, &file->build))
-		/* An overlay's own inode is not what processes map. */
-		copy_add(file, found, d_real_inode(found->f_path.dentry));
+	/* A process that mapped it since the hook is there was first. */
+	if (!has_copy(file, inode) && !is_left_alone(file, found) &&
+	    pid_bytes_are_there(found, &file->build))
+		copy_add(file, found, inode);
 	mutex_unlock(&pid_mutex);
 	fput(found);
 }
 
+static struct pid_bytes file_bytes_of(const struct dbk_place *place)
+{
+	return pid_is_known_by_code(place) ? (struct pid_bytes){} : pid_bytes_of(place);
+}
+
 static bool is_of_place(const struct pid_file *file, const struct dbk_place *place)
 {
-	return strcmp(file->path, place->path) == 0 && file->build.bytes == place->build_id_bytes &&
-	       memcmp(file->build.id, place->build_id, place->build_id_bytes) == 0;
+	struct pid_bytes build = file_bytes_of(place);
+
+	return strcmp(file->path, place->path) == 0 && file->build.count == build.count && file->build.at == build.at &&
+	       memcmp(file->build.bytes, build.bytes, build.count) == 0;
 }
 
 static struct pid_file *make(const struct dbk_place *place)
@@ -251,9 +266,7 @@ static struct pid_file *make(const struct dbk_place *place)
 	}
 	file->name = kbasename(file->path);
 	file->number = ++last_number;
-	file->build.at = place->build_id_at;
-	file->build.bytes = place->build_id_bytes;
-	memcpy(file->build.id, place->build_id, sizeof(file->build.id));
+	file->build = file_bytes_of(place);
 	INIT_LIST_HEAD(&file->copies);
 	INIT_LIST_HEAD(&file->probes);
 	return file;
@@ -269,7 +282,7 @@ int pid_file_get(const struct dbk_place *place, struct pid_file **file_ret)
 	list_for_each_entry(file, &files, link)
 		if (is_of_place(file, place))
 			goto found;
-	work_add = (void *)dbk_symbol("task_work_add");
+	work_add = dbk_function("task_work_add");
 	if (!work_add)
 		return -ENOENT;
 	file = make(place);
@@ -281,7 +294,10 @@ int pid_file_get(const struct dbk_place *place, struct pid_file **file_ret)
 	if (first)
 		err = dbk_function_hook(&mmap_hook);
 	if (err) {
-		list_del(&file->link);
+		mutex_lock(&pid_mutex);
+		list_del_rcu(&file->link);
+		mutex_unlock(&pid_mutex);
+		synchronize_rcu();
 		kfree(file->path);
 		kfree(file);
 		return err;
@@ -324,7 +340,7 @@ void pid_file_add(struct pid_file *file, struct pid_probe *pid)
 	mutex_lock(&pid_mutex);
 	list_add_tail(&pid->file_link, &file->probes);
 	list_for_each_entry(copy, &file->copies, link)
-		hook_add(pid, copy);
+		hook_add(file, pid, copy);
 	mutex_unlock(&pid_mutex);
 }
 

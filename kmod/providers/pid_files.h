@@ -4,7 +4,8 @@
  *
  * Theory.  Such a file may not be there yet, and there may be several of it: an initramfs has its
  * own, and a container.  What makes them one is the name without the folder and the build id that
- * the program was compiled for; without a build id the path.  Each that is found is a copy, and a
+ * the program was compiled for; without a build id the path, and for each probe the code at its
+ * place.  Each that is found is a copy, and a
  * probe has a hook in each.
  *
  *   a process maps code --ftrace: perf_event_mmap()--> is its file called so?  (mmap_lock is held)

@@ -10,6 +10,7 @@
 #include <linux/hashtable.h>
 #include <linux/jhash.h>
 #include <linux/mm.h>
+#include <linux/namei.h>
 #include <linux/pid.h>
 #include <linux/slab.h>
 
@@ -29,6 +30,7 @@ struct seeker {
 	struct file *file;   /* NULL: none */
 	struct inode *inode; /* of it, held by it */
 	struct pid_file *by_path; /* [S] of a place of no process, held */
+	const struct pid_probe *last; /* [S] of the same program; NULL: none */
 	u32 pid;	     /* that is known */
 	struct mm_struct *mm;
 	pid_t tgid;
@@ -49,36 +51,72 @@ static void file_close(struct seeker *seeker)
 	seeker->inode = NULL;
 }
 
+struct file *pid_file_open(const char *path)
+{
+	struct path found;
+	struct file *file;
+	int err = kern_path(path, LOOKUP_FOLLOW, &found);
+
+	if (err)
+		return ERR_PTR(err);
+	if (d_is_reg(found.dentry))
+		file = dentry_open(&found, O_RDONLY | O_LARGEFILE, current_cred());
+	else
+		file = ERR_PTR(-EINVAL);
+	path_put(&found);
+	if (!IS_ERR(file) && file_permission(file, MAY_READ) != 0) {
+		fput(file);
+		file = ERR_PTR(-EACCES);
+	}
+	return file;
+}
+
 static int file_open(struct seeker *seeker, const struct dbk_place *place)
 {
 	if (seeker->file && strcmp(seeker->path, place->path) == 0)
 		return 0;
 	file_close(seeker);
-	seeker->file = filp_open(place->path, O_RDONLY | O_NONBLOCK | O_LARGEFILE, 0);
+	seeker->file = pid_file_open(place->path);
 	if (IS_ERR(seeker->file)) {
 		int err = PTR_ERR(seeker->file);
 
 		seeker->file = NULL;
-		return refuse(seeker, place, err, "cannot be opened");
+		return refuse(seeker, place, err, err == -EINVAL ? "is not a file" : "cannot be opened");
 	}
 	seeker->path = place->path;
 	/* An overlay's own inode is not what processes map. */
 	seeker->inode = d_real_inode(seeker->file->f_path.dentry);
-	if (!S_ISREG(seeker->inode->i_mode)) {
-		file_close(seeker);
-		return refuse(seeker, place, -EINVAL, "is not a file");
-	}
 	return 0;
+}
+
+struct pid_bytes pid_bytes_of(const struct dbk_place *place)
+{
+	struct pid_bytes bytes = { .at = place->build_id_at, .count = place->build_id_bytes };
+
+	memcpy(bytes.bytes, place->build_id, bytes.count);
+	return bytes;
+}
+
+bool pid_bytes_are_there(struct file *file, const struct pid_bytes *bytes)
+{
+	u8 found[DBK_PLACE_BUILD_ID_MAX];
+	loff_t at = bytes->at;
+
+	return bytes->count == 0 || (kernel_read(file, found, bytes->count, &at) == bytes->count &&
+				     memcmp(found, bytes->bytes, bytes->count) == 0);
+}
+
+bool pid_is_known_by_code(const struct dbk_place *place)
+{
+	return place->pid == 0 && place->build_id_bytes != 0 &&
+	       place->build_id_at == (place->kind == DBK_PLACE_INSTRUCTION ? place->function_at : place->offset);
 }
 
 static int build_id_check(struct seeker *seeker, const struct dbk_place *place)
 {
-	u8 found[DBK_PLACE_BUILD_ID_MAX];
-	loff_t at = place->build_id_at;
+	struct pid_bytes build = pid_bytes_of(place);
 
-	if (place->build_id_bytes == 0 ||
-	    (kernel_read(seeker->file, found, place->build_id_bytes, &at) == place->build_id_bytes &&
-	     memcmp(found, place->build_id, place->build_id_bytes) == 0))
+	if (pid_bytes_are_there(seeker->file, &build))
 		return 0;
 	return refuse(seeker, place, -ESTALE, "is another build than the program was compiled for");
 }
@@ -86,7 +124,7 @@ static int build_id_check(struct seeker *seeker, const struct dbk_place *place)
 /* Whether decoding from the function's first byte on comes to @bytes. */
 static bool is_boundary(const u8 *code, u32 bytes)
 {
-	unsigned long decode = dbk_symbol("insn_decode");
+	unsigned long decode = (unsigned long)dbk_function("insn_decode");
 	u32 at = 0, length;
 
 	while (at < bytes) {
@@ -154,7 +192,7 @@ static int process_find(struct seeker *seeker, const struct dbk_place *place)
 
 static u32 key_of(const struct dbk_place *place)
 {
-	return jhash_2words((u32)place->offset, (u32)(place->offset >> 32) ^ place->kind, 0);
+	return jhash_3words((u32)place->offset, (u32)(place->offset >> 32) ^ place->kind, place->pid, 0);
 }
 
 static bool is_probe_of(const struct pid_probe *pid, const struct seeker *seeker,
@@ -162,7 +200,9 @@ static bool is_probe_of(const struct pid_probe *pid, const struct seeker *seeker
 {
 	return pid->kind == place->kind && pid->offset == place->offset &&
 	       pid->semaphore == place->semaphore && pid->by_path == seeker->by_path &&
-	       pid->first.inode == seeker->inode && pid->mm == seeker->mm && strcmp(pid->probe.provider, place->provider) == 0 &&
+	       pid->first.inode == seeker->inode && pid->mm == seeker->mm &&
+	       (!pid_is_known_by_code(place) || memcmp(pid->code.bytes, place->build_id, place->build_id_bytes) == 0) &&
+	       strcmp(pid->probe.provider, place->provider) == 0 &&
 	       strcmp(pid->probe.module, place->module) == 0 &&
 	       strcmp(pid->probe.function, place->function) == 0 &&
 	       strcmp(pid->probe.name, place->name) == 0;
@@ -186,6 +226,37 @@ static const char *name_put(char **at, const char *name)
 	return strcpy((char *)put, name);
 }
 
+/* @last is what the probe before has, or NULL. */
+static struct pid_name *name_get(struct pid_name *last, const char *text)
+{
+	struct pid_name *name;
+	size_t bytes = strlen(text) + 1;
+
+	if (last && strcmp(last->text, text) == 0) {
+		last->users++;
+		return last;
+	}
+	name = kvzalloc(struct_size(name, text, bytes), GFP_KERNEL);
+	if (!name)
+		return NULL;
+	name->users = 1;
+	memcpy(name->text, text, bytes);
+	return name;
+}
+
+static void name_forget(struct pid_name *name)
+{
+	if (name && --name->users == 0)
+		kvfree(name);
+}
+
+static void names_free(struct pid_probe *pid)
+{
+	name_forget(pid->provider);
+	name_forget(pid->module);
+	kvfree(pid);
+}
+
 static void pid_free(struct pid_probe *pid)
 {
 	if (pid->by_path) {
@@ -196,7 +267,7 @@ static void pid_free(struct pid_probe *pid)
 	}
 	if (pid->mm)
 		mmdrop(pid->mm);
-	kvfree(pid);
+	names_free(pid);
 }
 
 /* In the file that its process has mapped, or in each of a path. */
@@ -215,24 +286,41 @@ static void hooks_make(struct pid_probe *pid, struct seeker *seeker)
 	list_add(&pid->first.link, &pid->hooks);
 }
 
-static struct pid_probe *make(struct seeker *seeker, const struct dbk_place *place)
+/* A probe that has its names, and nothing else. */
+static struct pid_probe *named(const struct seeker *seeker, const struct dbk_place *place)
 {
-	size_t bytes = strlen(place->provider) + strlen(place->module) + strlen(place->function) +
-		       strlen(place->name) + 4;
+	size_t bytes = strlen(place->function) + strlen(place->name) + 2;
 	struct pid_probe *pid = kvzalloc(struct_size(pid, names, bytes), GFP_KERNEL);
 	char *at;
 
 	if (!pid)
 		return NULL;
+	pid->provider = name_get(seeker->last ? seeker->last->provider : NULL, place->provider);
+	pid->module = name_get(seeker->last ? seeker->last->module : NULL, place->module);
+	if (!pid->provider || !pid->module) {
+		names_free(pid);
+		return NULL;
+	}
 	at = pid->names;
-	pid->probe.provider = name_put(&at, place->provider);
-	pid->probe.module = name_put(&at, place->module);
+	pid->probe.provider = pid->provider->text;
+	pid->probe.module = pid->module->text;
 	pid->probe.function = name_put(&at, place->function);
 	pid->probe.name = name_put(&at, place->name);
+	return pid;
+}
+
+static struct pid_probe *make(struct seeker *seeker, const struct dbk_place *place)
+{
+	struct pid_probe *pid = named(seeker, place);
+
+	if (!pid)
+		return NULL;
 	pid->kind = place->kind;
 	pid->offset = place->offset;
 	pid->function_at = place->function_at;
 	pid->semaphore = place->semaphore;
+	if (pid_is_known_by_code(place))
+		pid->code = pid_bytes_of(place);
 	pid->operand_count = place->operand_count;
 	memcpy(pid->operands, place->operands, sizeof(pid->operands));
 	pid->mm = seeker->mm;
@@ -292,6 +380,7 @@ static int take(struct seeker *seeker, const struct dbk_place *place, struct pid
 		}
 	}
 	pid->users++;
+	seeker->last = pid;
 	*pid_ret = pid;
 	return 0;
 }
@@ -381,6 +470,6 @@ void dbk_places_say(const struct dbk_places *places, const char *name, struct db
 	}
 	if (count != 0)
 		scnprintf(remark->text + used, sizeof(remark->text) - used,
-			  "%s%u probes will not fire: the kernel cannot step over the instruction there (its log names them)",
+			  "%s%u probes will not fire: the kernel puts none there (its log names them)",
 			  used ? "\n" : "", count);
 }

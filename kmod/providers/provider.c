@@ -15,7 +15,7 @@ static const struct dbk_provider *const providers[] = {
 	&dbk_provider_syscall, &dbk_provider_proc, &dbk_provider_stable,  &dbk_provider_io,
 	&dbk_provider_boot,    &dbk_provider_sdt,  &dbk_provider_profile, &dbk_provider_fbt,
 	&dbk_provider_kinst,   &dbk_provider_cpc,  &dbk_provider_pid,
-	&dbk_provider_foreign,
+	&dbk_provider_dtmalloc, &dbk_provider_foreign,
 };
 
 static bool provider_works[ARRAY_SIZE(providers)];   /* [S] */

@@ -62,6 +62,7 @@ extern const struct dbk_provider dbk_provider_profile;
 extern const struct dbk_provider dbk_provider_fbt;
 extern const struct dbk_provider dbk_provider_kinst;
 extern const struct dbk_provider dbk_provider_cpc;
+extern const struct dbk_provider dbk_provider_dtmalloc;
 extern const struct dbk_provider dbk_provider_pid;
 extern const struct dbk_provider dbk_provider_foreign;
 

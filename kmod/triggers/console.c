@@ -59,9 +59,9 @@ static struct ftrace_ops printk_ops = {
 	.func = dbk_dying_printk,
 	.flags = FTRACE_OPS_FL_RECURSION | FTRACE_OPS_FL_PERMANENT,
 };
-static bool hooked; /* [C] */
+static bool tried, hooked; /* [S] */
 
-int dbk_console_hook(void)
+static int console_hook(void)
 {
 	int err;
 
@@ -79,6 +79,16 @@ int dbk_console_hook(void)
 	}
 	hooked = !err;
 	return err;
+}
+
+void dbk_console_want(void)
+{
+	dbk_state_assert();
+	if (tried)
+		return;
+	tried = true;
+	if (console_hook())
+		pr_warn("vprintk_emit() cannot be hooked: the kernel's messages are not kept\n");
 }
 
 void dbk_console_unhook(void)

@@ -13,12 +13,15 @@
 #include <linux/types.h>
 
 /**
- * dbk_console_hook() - from here on dbk_dying_console() sees each message
+ * dbk_console_want() - from here on dbk_dying_console() sees each message; once
  *
- * Context: process, not under [S].
- * Return: 0 or a negative errno; then nothing is hooked.
+ * For the first ring, or a bank: without either no one reads what it keeps, and hooking asks each
+ * of the kernel's 50 000 functions whether it is the one, 5 million instructions of a boot.  What
+ * cannot be is logged.
+ *
+ * Context: process, under [S].
  */
-int dbk_console_hook(void);
+void dbk_console_want(void);
 
 /** dbk_console_unhook() - no more; waits until no CPU is inside.  Nothing when it was not hooked. */
 void dbk_console_unhook(void);

@@ -190,8 +190,6 @@ void dbk_triggers_hook(void)
 		else
 			pr_warn("no tracepoint %s: what it reports is not seen\n", hooks[i].name);
 	}
-	if (dbk_console_hook())
-		pr_warn("vprintk_emit() cannot be hooked: the kernel's messages are not kept\n");
 	atomic_notifier_chain_register(&panic_notifier_list, &panic_block);
 	register_die_notifier(&die_block);
 	register_reboot_notifier(&reboot_block);

@@ -3,12 +3,18 @@
 // Places: the probes in programs' files that descriptions name, for the module to make.
 #include "live/process/places.hpp"
 
+#include "base/counted.hpp"
 #include "engine/sim/bare_host.hpp"
-#include "formats/abi/names.h"
+#include "formats/abi/ioctl.h"
+#include "formats/abi/limits.h"
 
 #include <algorithm>
 #include <charconv>
 #include <filesystem>
+#include <functional>
+#include <numeric>
+#include <span>
+#include <unistd.h>
 
 namespace daybreak::live {
 
@@ -24,8 +30,29 @@ std::optional<uint64_t> offset_named(const std::string& name) {
     return offset;
 }
 
-constexpr const char* kKernelProviders[] = {"dtrace", "syscall", "fbt", "sdt", "profile",
-                                            "proc",   "sched",   "io",  "boot"};
+constexpr const char* kKernelProviders[] = {
+    "dtrace", "syscall", "fbt", "sdt", "profile", "kinst", "cpc",
+#define DBK_PLACE(provider, module, function, name, since, kind, where, parameters, condition,     \
+                  pass)                                                                            \
+#provider,
+#define DBK_CODED(provider, name, since, kind, where) #provider,
+#define DBK_ABSENT(provider, name, reason)
+#include "formats/abi/probes/all.h"
+#include "formats/abi/probes/end.h"
+};
+
+/// At most so much of all files that processes run, as any user's are among them.
+constexpr size_t kRunningPlacesMax = DBK_PLACES_MAX / 2, kRunningBytesMax = DBK_DOF_BYTES_MAX / 2;
+
+/// In what order files are taken while there is room: the system's, then the small ones.
+auto rank_of(const ProcessNames::CodeFile& file) {
+    return std::tuple(!file.is_of_root, file.bytes, file.path);
+}
+
+size_t bytes_of(const formats::DofPlace& place) {
+    return sizeof(dbk_dof_place) + place.probe.text().size() + place.path.size() +
+           place.operands.size();
+}
 
 /// A name in D has a dash where one in C has two underscores: "function__entry".
 std::string dashed(std::string name) {
@@ -34,39 +61,45 @@ std::string dashed(std::string name) {
     return name;
 }
 
-} // namespace
+/// Where the digits at a name's end begin.
+size_t digits_of(const std::string& name) {
+    return name.find_last_not_of("0123456789") + 1;
+}
 
-uint32_t number_named(const formats::DofProbeName& description) {
+/// The number that a description's provider ends with from there on; 0: none.
+uint32_t number_at(const formats::DofProbeName& description, size_t at) {
     const std::string& provider = description.provider;
-    size_t digits = provider.find_last_not_of("0123456789") + 1;
     uint32_t number = 0;
-    auto parsed =
-        std::from_chars(provider.data() + digits, provider.data() + provider.size(), number);
+    auto parsed = std::from_chars(provider.data() + at, provider.data() + provider.size(), number);
     return description.id == 0 && parsed.ec == std::errc{} ? number : 0;
 }
 
+} // namespace
+
 std::vector<uint32_t> numbers_named(const formats::DofProbeName& description) {
     const std::string& provider = description.provider;
-    const char* end = provider.data() + provider.size();
     std::vector<uint32_t> numbers;
-    for (size_t at = provider.find_last_not_of("0123456789") + 1; at < provider.size(); at++) {
-        uint32_t number = 0;
-        if (provider[at] != '0' && description.id == 0 &&
-            std::from_chars(provider.data() + at, end, number).ec == std::errc{})
+    for (size_t at = digits_of(provider); at < provider.size(); at++)
+        if (uint32_t number = number_at(description, at); number != 0 && provider[at] != '0')
             numbers.push_back(number);
-    }
     return numbers;
 }
 
 uint32_t process_named(const formats::DofProbeName& description) {
-    uint32_t pid = number_named(description);
+    uint32_t pid = number_at(description, digits_of(description.provider));
     return sim::glob_match(description.provider, "pid" + std::to_string(pid)) ? pid : 0;
 }
 
 bool is_by_path(const formats::DofProbeName& description) {
     return description.id == 0 && description.module.starts_with('/') &&
            (sim::glob_match(description.provider, "pid") ||
-            (is_of_marks(description.provider) && number_named(description) == 0));
+            (is_of_marks(description.provider) && process_named(description) == 0));
+}
+
+bool is_of_running(const formats::DofProbeName& description) {
+    return description.id == 0 && !description.module.starts_with('/') &&
+           is_of_marks(description.provider) && !sim::glob_match(description.provider, "pid") &&
+           numbers_named(description).empty();
 }
 
 bool is_of_marks(const std::string& provider) {
@@ -78,13 +111,13 @@ bool is_of_marks(const std::string& provider) {
 void Places::add(formats::DofPlace place) {
     const formats::DofProbeName& probe = place.probe;
     for (const std::string* part : {&probe.provider, &probe.module, &probe.function, &probe.name})
-        if (part->size() >
-            (part == &probe.function ? DBK_PROBE_FUNCTION_BYTES_MAX : DBK_PROBE_NAME_BYTES_MAX)) {
+        if (part->size() > DBK_PROBE_NAME_BYTES_MAX) {
             too_long_.insert(*part);
             return;
         }
-    if (known_.emplace(probe.text(), place.path, place.offset).second)
-        places_.push_back(std::move(place));
+    if (!known_.emplace(probe.text(), place.path, place.offset).second)
+        return;
+    places_.push_back(std::move(place));
 }
 
 /// Adds what the last part of a description names of the function at whose beginning the place is.
@@ -121,7 +154,8 @@ void Places::add_mark(const formats::DofProbeName& description, formats::DofPlac
         !sim::glob_match(description.function, place.probe.function) ||
         !sim::glob_match(description.name, place.probe.name))
         return;
-    place.operands = mark.operands;
+    place.operands = analyze::with_distances(
+        mark, [&](const std::string& name) { return object.variable_at(name); });
     place.kind = DBK_PLACE_MARK;
     place.offset = *in_file;
     place.semaphore = mark.semaphore != 0 ? object.file_offset_of(mark.semaphore).value_or(0) : 0;
@@ -163,27 +197,117 @@ void Places::add_named(const formats::DofProbeName& description) {
     }
 }
 
-bool Places::has(const formats::DofProbeName& description) const {
-    return std::ranges::any_of(places_, [&](const formats::DofPlace& place) {
+std::string Places::remark() const {
+    std::vector<std::string> lines;
+    for (const auto& [path, count] : left_out_)
+        lines.push_back(path + " left out: with its " + base::counted(count, "mark") +
+                        " there are too many in the files that run; name a file by its path");
+    if (!too_long_.empty())
+        lines.push_back(base::counted(too_long_.size(), "function") +
+                        " left out: a probe's name has at most 4095 bytes");
+    const size_t unread = std::transform_reduce(
+        places_.begin(), places_.end(), size_t{0}, std::plus{},
+        [](const auto& place) { return analyze::variables_named(place.operands).size(); });
+    if (unread != 0)
+        lines.push_back(
+            base::counted(unread, "argument of a mark reads", "arguments of marks read") +
+            " as 0: the file has no symbol of the variable");
+    std::string text;
+    for (const std::string& line : lines)
+        text += (text.empty() ? "" : "\n") + line;
+    return text;
+}
+
+bool has_place(const std::vector<formats::DofPlace>& places,
+               const formats::DofProbeName& description) {
+    return std::ranges::any_of(places, [&](const formats::DofPlace& place) {
         return sim::glob_match(description.provider, place.probe.provider) &&
-               description.module == place.probe.module &&
+               (description.module == place.probe.module ||
+                sim::glob_match(description.module, place.probe.module)) &&
                sim::glob_match(description.function, place.probe.function) &&
                sim::glob_match(description.name, place.probe.name);
     });
 }
 
+/// Of a file that says no build id, another one is known by the code at the place: a breakpoint
+/// must not be in the middle of an instruction of it.
+void Places::know_by_code(const std::string& path, int fd) {
+    for (formats::DofPlace& place : places_) {
+        if (place.path != path || place.pid != 0 || !place.build_id.empty())
+            continue;
+        place.build_id_at = place.kind == DBK_PLACE_INSTRUCTION ? place.function_at : place.offset;
+        place.build_id.resize(DBK_PLACE_BUILD_ID_MAX);
+        ssize_t bytes = ::pread(fd, place.build_id.data(), place.build_id.size(),
+                                static_cast<off_t>(place.build_id_at));
+        place.build_id.resize(static_cast<size_t>(std::max<ssize_t>(bytes, 0)));
+    }
+}
+
 base::Result<void> Places::add_by_path(const formats::DofProbeName& description) {
     std::error_code failed;
     std::string path = std::filesystem::canonical(description.module, failed).string();
-    DBK_TRY(base::ScopedFd file,
-            base::open_for_reading(failed ? description.module : std::move(path)));
-    path = std::filesystem::canonical(description.module, failed).string();
-    analyze::ObjectSymbols object = analyze::ObjectSymbols::read(file.get());
+    if (failed)
+        path = description.module;
+    base::ScopedFd file = analyze::open_object(path);
+    if (file.valid())
+        return add_file(description, description.module, std::move(path), file.get());
+    const int why = errno;
+    if (std::filesystem::exists(path, failed) && !std::filesystem::is_regular_file(path, failed))
+        return base::errorf(base::ErrorCode::invalid, "%s is not a program or library",
+                            description.module.c_str());
+    errno = why;
+    return base::errno_errorf("cannot open %s", path.c_str());
+}
+
+void Places::add_running(const formats::DofProbeName& description) {
+    std::vector<ProcessNames::CodeFile> files = ProcessNames::code_files();
+    std::ranges::sort(files, {}, rank_of);
+    for (const ProcessNames::CodeFile& file : files) {
+        auto module = module_meant(description.module, file.name, file.is_program);
+        base::ScopedFd opened = module ? analyze::open_object(file.path) : base::ScopedFd();
+        if (!opened.valid())
+            continue;
+        const auto marks = analyze::ObjectSymbols::read_without_functions(opened.get()).marks();
+        const bool has_any = std::ranges::any_of(marks, [&](const analyze::ObjectMark& mark) {
+            return sim::glob_match(description.provider, mark.provider) &&
+                   sim::glob_match(description.name, dashed(mark.name));
+        });
+        if (!has_any)
+            continue;
+        const size_t before = places_.size();
+        // A file that goes away meanwhile has no marks, as if it had gone before.
+        static_cast<void>(add_file(description, *module, file.path, opened.get()));
+        take_back_beyond(before, file.path);
+    }
+}
+
+/// Takes back what a file of the path added from `before` on, when there is no room for all of it.
+void Places::take_back_beyond(size_t before, const std::string& path) {
+    const auto added = std::span(places_).subspan(before);
+    const size_t bytes =
+        std::transform_reduce(added.begin(), added.end(), size_t{0}, std::plus{}, bytes_of);
+    if (running_places_ + added.size() <= kRunningPlacesMax &&
+        running_bytes_ + bytes <= kRunningBytesMax) {
+        running_places_ += added.size();
+        running_bytes_ += bytes;
+        return;
+    }
+    for (const formats::DofPlace& place : added)
+        known_.erase({place.probe.text(), place.path, place.offset});
+    left_out_.emplace(path, added.size());
+    places_.resize(before);
+}
+
+/// Adds what a description names in a file, of every process that maps it; `module`: its probes'.
+base::Result<void> Places::add_file(const formats::DofProbeName& description, std::string module,
+                                    std::string path, int fd) {
+    analyze::ObjectSymbols object = analyze::ObjectSymbols::read(fd);
+    analyze::add_debug_symbols(object);
     if (object.segments().empty() || !object.is_64_bit())
         return base::errorf(base::ErrorCode::invalid, "%s is not a program or library of 64 bits",
-                            description.module.c_str());
+                            module.c_str());
     formats::DofPlace place;
-    place.probe.module = description.module;
+    place.probe.module = std::move(module);
     place.path = path;
     place.build_id.assign(object.build_id().begin(), object.build_id().end());
     place.build_id_at = object.build_id_offset();
@@ -194,16 +318,19 @@ base::Result<void> Places::add_by_path(const formats::DofProbeName& description)
         add_mark(description, place, object, mark);
     }
     place.probe.provider = "pid";
-    if (!sim::glob_match(description.provider, place.probe.provider))
-        return {};
+    const bool is_of_functions = sim::glob_match(description.provider, place.probe.provider);
     for (const analyze::ObjectSymbols::Symbol& symbol : object.symbols()) {
+        if (!is_of_functions || symbol.bytes == 0 ||
+            !sim::glob_match(description.function, symbol.name))
+            continue;
         auto offset = object.file_offset_of(symbol.address);
-        if (!offset || symbol.bytes == 0 || !sim::glob_match(description.function, symbol.name))
+        if (!offset)
             continue;
         place.probe.function = symbol.name;
         place.offset = *offset;
         add_function(description, place, symbol.bytes);
     }
+    know_by_code(path, fd);
     return {};
 }
 

@@ -35,6 +35,21 @@ std::string program_of(uint64_t pid) {
     return std::filesystem::read_symlink("/proc/" + std::to_string(pid) + "/exe", ignored).string();
 }
 
+/// Puts a path that leads from here to what a process has mapped, and what it is; no path: it is
+/// not there any more.  The device is not compared: some file systems show another one in maps.
+void look_for(uint64_t pid, const std::string& path, uint64_t inode, ProcessNames::CodeFile& file) {
+    for (const std::string& candidate : {path, "/proc/" + std::to_string(pid) + "/root" + path}) {
+        struct stat status = {};
+        if (::stat(candidate.c_str(), &status) == 0 && S_ISREG(status.st_mode) &&
+            status.st_ino == inode) {
+            file.path = candidate;
+            file.is_of_root = status.st_uid == 0;
+            file.bytes = static_cast<uint64_t>(status.st_size);
+            return;
+        }
+    }
+}
+
 } // namespace
 
 std::optional<std::string> module_meant(const std::string& wanted, const std::string& object,
@@ -43,7 +58,15 @@ std::optional<std::string> module_meant(const std::string& wanted, const std::st
         return object;
     bool is_meant =
         wanted == kProgram ? is_program : !wanted.empty() && object.starts_with(wanted + ".so");
-    return is_meant ? std::optional(wanted) : std::nullopt;
+    if (is_meant)
+        return wanted;
+    const size_t suffix = object.find(".so.");
+    for (std::string name = object; suffix != std::string::npos && name.size() > suffix + 3;) {
+        name.resize(name.rfind('.'));
+        if (sim::glob_match(wanted, name))
+            return name;
+    }
+    return std::nullopt;
 }
 
 /// Two or three pages: its sections come last, and its table of them after all.
@@ -92,6 +115,14 @@ std::vector<ProcessNames::Mapping> ProcessNames::read_maps(uint64_t pid) {
     return mappings;
 }
 
+std::vector<ProcessNames::Mapping> ProcessNames::read_code(uint64_t pid) {
+    std::vector<Mapping> mappings = read_maps(pid);
+    std::erase_if(mappings, [](const Mapping& mapping) {
+        return !mapping.is_code || !mapping.path.starts_with('/');
+    });
+    return mappings;
+}
+
 /// The file may have been replaced since, which only who has privileges sees past; and the process
 /// may live in another root.
 std::string ProcessNames::path_of(uint64_t pid, const Mapping& mapping) {
@@ -120,6 +151,7 @@ const analyze::ObjectSymbols& ProcessNames::object_of(uint64_t pid, const Mappin
     Object& object = open_object(pid, mapping);
     if (object.file.valid()) {
         object.symbols = analyze::ObjectSymbols::read(object.file.get());
+        analyze::add_debug_symbols(object.symbols);
         object.file = base::ScopedFd();
     }
     return object.symbols;
@@ -154,7 +186,7 @@ void ProcessNames::remember(uint64_t pid) {
         if (mapping.is_code && mapping.path.starts_with('/'))
             open_object(pid, mapping);
     if (!now.empty())
-        maps_[pid] = std::move(now);
+        known_[pid].maps = std::move(now);
     take_made(pid);
 }
 
@@ -162,14 +194,15 @@ void ProcessNames::remember(uint64_t pid) {
 void ProcessNames::take_made(uint64_t pid) {
     if (!made_text_)
         return;
-    std::string text = made_text_(static_cast<uint32_t>(pid), made_bytes_[pid]);
+    std::string text = made_text_(static_cast<uint32_t>(pid), known_[pid].made_bytes);
     if (!text.empty())
         made_.add(formats::JitText{static_cast<uint32_t>(pid), std::move(text)});
 }
 
 std::optional<analyze::UserPlace> ProcessNames::find_made(uint64_t pid, uint64_t address) {
     auto match = made_.find(pid, address);
-    if (!match) {
+    if (Known& known = known_[pid]; !match && known.made_look != look_) {
+        known.made_look = look_;
         take_made(pid);
         match = made_.find(pid, address);
     }
@@ -188,27 +221,24 @@ std::vector<ProcessNames::Function>
 ProcessNames::functions(uint64_t pid, const std::function<bool(const Function&)>& wanted) {
     std::vector<Function> found;
     const std::string program = program_of(pid);
-    for (const Mapping& mapping : read_maps(pid)) {
-        if (!mapping.is_code || !mapping.path.starts_with('/'))
-            continue;
+    for (const Mapping& mapping : read_code(pid)) {
         Function function;
         function.object = name_of(mapping.path);
         function.path = path_of(pid, mapping);
         function.is_program = mapping.path == program;
         const analyze::ObjectSymbols& object = object_of(pid, mapping);
-        for (const analyze::ObjectSymbols::Symbol& symbol : object.symbols())
-            for (const analyze::ObjectSymbols::Segment& segment : object.segments()) {
-                uint64_t in_file = symbol.address - segment.address + segment.file_offset;
-                function.address = in_file - mapping.file_offset + mapping.begin;
-                if (symbol.bytes == 0 || symbol.address - segment.address >= segment.file_bytes ||
-                    in_file < mapping.file_offset || function.address >= mapping.end)
-                    continue;
-                function.name = symbol.name;
-                function.file_offset = in_file;
-                function.bytes = symbol.bytes;
-                if (wanted(function))
-                    found.push_back(function);
-            }
+        for (const analyze::ObjectSymbols::Symbol& symbol : object.symbols()) {
+            auto in_file = object.file_offset_of(symbol.address);
+            if (!in_file || symbol.bytes == 0 || *in_file < mapping.file_offset ||
+                *in_file - mapping.file_offset >= mapping.end - mapping.begin)
+                continue;
+            function.address = *in_file - mapping.file_offset + mapping.begin;
+            function.name = symbol.name;
+            function.file_offset = *in_file;
+            function.bytes = symbol.bytes;
+            if (wanted(function))
+                found.push_back(function);
+        }
     }
     return found;
 }
@@ -216,9 +246,7 @@ ProcessNames::functions(uint64_t pid, const std::function<bool(const Function&)>
 std::vector<ProcessNames::Mark> ProcessNames::marks(uint64_t pid) {
     std::vector<Mark> found;
     const std::string program = program_of(pid);
-    for (const Mapping& mapping : read_maps(pid)) {
-        if (!mapping.is_code || !mapping.path.starts_with('/'))
-            continue;
+    for (const Mapping& mapping : read_code(pid)) {
         const analyze::ObjectSymbols& object = object_of(pid, mapping);
         for (const analyze::ObjectMark& mark : object.marks()) {
             auto in_file = object.file_offset_of(mark.address);
@@ -232,27 +260,96 @@ std::vector<ProcessNames::Mark> ProcessNames::marks(uint64_t pid) {
     return found;
 }
 
-const ProcessNames::Mapping* ProcessNames::mapping_of(uint64_t pid, uint64_t address) {
-    for (bool again : {false, true}) {
-        auto [found, is_new] = maps_.try_emplace(pid);
-        if (is_new || again) {
-            std::vector<Mapping> now = read_maps(pid);
-            if (!now.empty()) // a process that is gone keeps the maps it had
-                found->second = std::move(now);
+std::vector<ProcessNames::CodeFile> ProcessNames::code_files() {
+    std::map<std::tuple<std::string, uint64_t, std::string>, CodeFile> files;
+    std::error_code failed;
+    for (std::filesystem::directory_iterator one("/proc", failed), end; !failed && one != end;
+         one.increment(failed)) {
+        const uint64_t pid = std::strtoull(one->path().filename().c_str(), nullptr, 10);
+        if (pid == 0)
+            continue;
+        const std::string program = program_of(pid);
+        for (const Mapping& mapping : read_code(pid)) {
+            auto [file, is_new] = files.try_emplace({mapping.device, mapping.inode, mapping.path});
+            if (is_new) {
+                file->second.name = name_of(mapping.path);
+                look_for(pid, mapping.path, mapping.inode, file->second);
+            }
+            file->second.is_program |= mapping.path == program;
         }
-        const std::vector<Mapping>& maps = found->second;
-        auto after = std::ranges::upper_bound(maps, address, {}, &Mapping::begin);
-        if (after != maps.begin() && address < (after - 1)->end)
-            return &*(after - 1);
-        if (is_new)
-            break;
     }
-    return nullptr;
+    std::vector<CodeFile> found;
+    for (auto& [key, file] : files)
+        if (!file.path.empty())
+            found.push_back(std::move(file));
+    return found;
+}
+
+const ProcessNames::Mapping* ProcessNames::mapping_of(uint64_t pid, uint64_t address) {
+    Known& known = known_[pid];
+    auto find = [&]() -> const Mapping* {
+        auto after = std::ranges::upper_bound(known.maps, address, {}, &Mapping::begin);
+        return after != known.maps.begin() && address < (after - 1)->end ? &*(after - 1) : nullptr;
+    };
+    const Mapping* found = find();
+    if (found != nullptr || known.maps_look == look_)
+        return found;
+    known.maps_look = look_;
+    std::vector<Mapping> now = read_maps(pid);
+    if (!now.empty()) // a process that is gone keeps the maps it had
+        known.maps = std::move(now);
+    return find();
+}
+
+/// Most looks at a ring bring no new ones: then the files that were read stay read.
+void ProcessNames::set_maps(formats::ProcessMaps maps) {
+    look_++;
+    if (maps.empty())
+        return;
+    auto entered = [](const formats::ProcessMaps::Counts& counts) {
+        return std::tuple(counts.blocks, counts.images, counts.mappings, counts.unmapped,
+                          counts.files, counts.lost, counts.overwritten);
+    };
+    if (recorded_ && entered(maps.counts()) == entered(recorded_maps_.counts()))
+        return;
+    recorded_.reset();
+    recorded_maps_ = std::move(maps);
+    analyze::ObjectPlaces places;
+    const base::ByteView vdso = own_vdso();
+    places.vdso.assign(vdso.begin(), vdso.end());
+    recorded_ = std::make_unique<analyze::RecordedNames>(recorded_maps_, std::move(places));
+}
+
+/// Returns whether something else is known to have been there at that time.  Of a process in
+/// another root the two may write a file's path differently: its build is compared, or its name.
+bool ProcessNames::is_other_than(uint64_t pid, uint64_t address, std::optional<uint64_t> mono_ns,
+                                 const Mapping* now) {
+    auto then = recorded_ ? recorded_->locate(pid, address, mono_ns) : std::nullopt;
+    if (!then) // what is in no file has no name by /proc either, but where a file lies there now
+        return recorded_ && mono_ns && now != nullptr && now->path.starts_with('/') &&
+               recorded_->was_in_no_file(pid, address, *mono_ns);
+    if (now == nullptr || now->path.empty())
+        return true;
+    if (now->path[0] != '/')
+        return then->file->path.starts_with('/');
+    if (address - now->begin + now->file_offset != then->offset)
+        return true;
+    const std::string& id = object_of(pid, *now).build_id();
+    return id.empty() || then->file->build_id.empty()
+               ? name_of(now->path) != analyze::name_of(*then->file)
+               : id != then->file->build_id;
 }
 
 std::optional<analyze::UserPlace> ProcessNames::find(uint64_t pid, uint64_t address,
-                                                     std::optional<uint64_t>) {
+                                                     std::optional<uint64_t> mono_ns) {
+    if (!mono_ns && recorded_ && recorded_maps_.is_of_several(pid, address))
+        return std::nullopt;
     const Mapping* mapping = mapping_of(pid, address);
+    if (is_other_than(pid, address, mono_ns, mapping)) {
+        if (auto then = recorded_->find(pid, address, mono_ns))
+            return then;
+        mapping = nullptr;
+    }
     if (mapping == nullptr || mapping->path.empty())
         return find_made(pid, address);
     analyze::UserPlace place;
@@ -263,18 +360,23 @@ std::optional<analyze::UserPlace> ProcessNames::find(uint64_t pid, uint64_t addr
     if (mapping->path[0] != '/' && mapping->path != kVdso)
         return place; // [stack], [vsyscall]
     const analyze::ObjectSymbols& object = object_of(pid, *mapping);
-    place.object_offset = object.address_of(in_file).value_or(in_file);
-    if (const analyze::ObjectSymbols::Symbol* symbol = object.find(place.object_offset)) {
+    auto in_object = object.address_of(in_file);
+    if (!in_object)
+        return place;
+    place.object_offset = *in_object;
+    if (const analyze::ObjectSymbols::Symbol* symbol = object.find(*in_object)) {
         place.symbol = symbol->name;
-        place.symbol_offset = place.object_offset - symbol->address;
+        place.symbol_offset = *in_object - symbol->address;
     }
     return place;
 }
 
 analyze::UnwoundStack ProcessNames::unwind(uint64_t pid, const analyze::RecordedThread& thread,
-                                           std::optional<uint64_t>) {
+                                           std::optional<uint64_t> mono_ns) {
     return analyze::unwind(thread, [&](uint64_t address) -> analyze::UnwindPlace {
         const Mapping* mapping = mapping_of(pid, address);
+        if (is_other_than(pid, address, mono_ns, mapping))
+            return recorded_->unwind_place(pid, address, mono_ns);
         if (mapping == nullptr || mapping->path.empty())
             return {.is_named = find_made(pid, address).has_value()};
         if (!mapping->is_code)

@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // ProcessNames: user addresses named from /proc and the programs' own symbols.
+//
+// /proc says what is mapped now.  A ring whose program names user addresses has what was mapped
+// when, which decides where it is known: between a record and its printing a process may have
+// executed another program, or have ended.
 #pragma once
 
 #include "analyze/symbols/object_frames.hpp"
 #include "analyze/symbols/object_symbols.hpp"
+#include "analyze/symbols/recorded_names.hpp"
 #include "analyze/symbols/user_names.hpp"
 #include "base/file.hpp"
 #include "formats/trace/jit_names.hpp"
@@ -26,7 +31,9 @@ namespace daybreak::live {
 bool runs_32_bits(uint64_t pid);
 
 /// Returns what the module of a probe in an object is, if a description's means it: the name of its
-/// file, or what the description says, a.out for the program itself, "libc" for "libc.so.6".
+/// file; that without its last numbers, as a library's SONAME is ("libstdc++.so.6" of
+/// "libstdc++.so.6.0.30"); or what the description says, a.out for the program itself, "libc" for
+/// "libc.so.6".
 std::optional<std::string> module_meant(const std::string& wanted, const std::string& object,
                                         bool is_program);
 
@@ -50,6 +57,8 @@ public:
     /// A file that was mapped and is not there any more has no tables of frames.
     analyze::UnwoundStack unwind(uint64_t pid, const analyze::RecordedThread& thread,
                                  std::optional<uint64_t> mono_ns) override;
+    /// Each call is a look.
+    void set_maps(formats::ProcessMaps maps) override;
     /// Takes all that names need of a process which is about to go.
     void remember(uint64_t pid);
 
@@ -75,6 +84,18 @@ public:
     /// Returns the marks of a process's objects.
     std::vector<Mark> marks(uint64_t pid);
 
+    /// A file that processes have mapped as code.
+    struct CodeFile {
+        std::string path; ///< opens it from here: of a container through /proc/PID/root
+        std::string name; ///< "libc.so.6"
+        bool is_program = false;
+        bool is_of_root = false; ///< its owner
+        uint64_t bytes = 0;
+    };
+    /// Returns those of the processes that run now, each once; without what was replaced or deleted
+    /// since.
+    static std::vector<CodeFile> code_files();
+
 private:
     struct Object {
         base::ScopedFd file;                             ///< till it is read
@@ -89,20 +110,34 @@ private:
         std::string path, device;
     };
 
+    /// What was read of a process: again at most once for each look at the ring, as what its
+    /// records name was there before.  Reading 60 000 mappings takes 55 ms.
+    struct Known {
+        std::vector<Mapping> maps;
+        uint64_t maps_look = 0, made_look = 0; ///< the last looks that read maps, and what it made
+        uint64_t made_bytes = 0;               ///< of that text
+    };
+
     /// Ascending by their addresses.
     static std::vector<Mapping> read_maps(uint64_t pid);
+    /// Those of them that are code of a file.
+    static std::vector<Mapping> read_code(uint64_t pid);
     static std::string path_of(uint64_t pid, const Mapping& mapping);
     Object& open_object(uint64_t pid, const Mapping& mapping);
     const analyze::ObjectSymbols& object_of(uint64_t pid, const Mapping& mapping);
     const analyze::ObjectFrames* frames_of(uint64_t pid, const Mapping& mapping);
     const Mapping* mapping_of(uint64_t pid, uint64_t address);
+    bool is_other_than(uint64_t pid, uint64_t address, std::optional<uint64_t> mono_ns,
+                       const Mapping* now);
     void take_made(uint64_t pid);
     std::optional<analyze::UserPlace> find_made(uint64_t pid, uint64_t address);
 
+    formats::ProcessMaps recorded_maps_;
+    std::unique_ptr<analyze::RecordedNames> recorded_; ///< by those maps; null: there are none
     MadeText made_text_;
     formats::JitNames made_;
-    std::map<uint64_t, uint64_t> made_bytes_;       // of a process's text that are known
-    std::map<uint64_t, std::vector<Mapping>> maps_; // by process
+    uint64_t look_ = 1;               // number of the look at the ring whose records are named
+    std::map<uint64_t, Known> known_; // by process
     /// By device, inode and path: containers have other files of the same path.
     std::map<std::tuple<std::string, uint64_t, std::string>, std::unique_ptr<Object>> objects_;
 };

@@ -46,7 +46,7 @@ public:
     const formats::SymbolTable* symbols() override;
 
     base::Result<std::vector<SessionProbe>> probes() override;
-    base::Result<void> make_named(const formats::DofProbeName& description) override;
+    base::Result<bool> make_named(const formats::DofProbeName& description) override;
     base::Result<void> enable(const EnableRequest& request) override;
     std::string remark() const override;
     base::Result<void> claim() override;
@@ -123,6 +123,10 @@ base::Result<void> LiveSession::find_places(const formats::DofProbeName& descrip
     }
     if (description.id != 0 || !is_of_marks(description.provider))
         return {};
+    if (targets_.empty() && is_of_running(description)) {
+        places_.add_running(description);
+        return {};
+    }
     std::vector<uint32_t> numbers = numbers_named(description);
     std::set<uint32_t> pids(numbers.begin(), numbers.end());
     for (const Target* target : targets_)
@@ -134,15 +138,15 @@ base::Result<void> LiveSession::find_places(const formats::DofProbeName& descrip
     return {};
 }
 
-base::Result<void> LiveSession::make_named(const formats::DofProbeName& description) {
+base::Result<bool> LiveSession::make_named(const formats::DofProbeName& description) {
     DBK_TRY_VOID(find_places(description));
     dbk_ioc_provide request = {};
-    if (description.id != 0 || !put_name(request.provider, description.provider) ||
-        !put_name(request.module, description.module) ||
-        !put_name(request.function, description.function) ||
-        !put_name(request.name, description.name))
-        return {};
-    return device_->provide(request);
+    if (description.id == 0 && put_name(request.provider, description.provider) &&
+        put_name(request.module, description.module) &&
+        put_name(request.function, description.function) &&
+        put_name(request.name, description.name))
+        DBK_TRY_VOID(device_->provide(request));
+    return description.id == 0 && places_.has(description);
 }
 
 base::Result<void> LiveSession::open_ring(uint16_t ring_id) {
@@ -167,10 +171,8 @@ base::Result<void> LiveSession::enable(const EnableRequest& request) {
 
 std::string LiveSession::remark() const {
     std::string remark = device_->remark();
-    if (places_.too_long_count() != 0)
-        remark += (remark.empty() ? "" : "\n") +
-                  base::counted(places_.too_long_count(), "function") +
-                  " left out: a probe's name has at most 127 bytes";
+    if (std::string missing = places_.remark(); !missing.empty())
+        remark += (remark.empty() ? "" : "\n") + missing;
     return remark;
 }
 

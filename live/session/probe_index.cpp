@@ -28,11 +28,11 @@ void ProbeIndex::read() {
 }
 
 /// Has the probes made that only exist because they are named.
-bool ProbeIndex::make(const formats::DofProbeName& description) {
+base::Result<bool> ProbeIndex::make(const formats::DofProbeName& description) {
     auto made = session_.make_named(description);
     if (!made.ok())
         error_ = made.error().message();
-    return made.ok();
+    return made;
 }
 
 const std::vector<SessionProbe>& ProbeIndex::all() {
@@ -46,8 +46,15 @@ bool ProbeIndex::exists(const formats::DofProbeName& description) {
         return std::ranges::any_of(
             probes_, [&](const SessionProbe& probe) { return fits(description, probe); });
     };
-    if (description.id == 0 && !make(description))
-        return false;
+    if (description.id == 0) {
+        auto made = make(description);
+        if (!made.ok())
+            return false;
+        if (*made) {
+            outdated_ = true;
+            return true;
+        }
+    }
     // The list may be older than what was made just now; it is read again when it matters.
     if (known_ && found()) {
         outdated_ |= description.id == 0;

@@ -29,7 +29,7 @@ public:
     const std::string& error() const { return error_; }
 
 private:
-    bool make(const formats::DofProbeName& description);
+    base::Result<bool> make(const formats::DofProbeName& description);
     void read();
 
     Session& session_;

@@ -82,8 +82,9 @@ public:
     /// Returns every probe that exists now, in the order of ids.
     virtual base::Result<std::vector<SessionProbe>> probes() = 0;
     /// Publishes the probes that only exist because a program names them (profile-97); nothing when
-    /// the description names none, or is an id.
-    virtual base::Result<void> make_named(const formats::DofProbeName& description) = 0;
+    /// the description names none, or is an id.  Returns whether there are some of that description
+    /// for certain; false: probes() has them, or there are none.
+    virtual base::Result<bool> make_named(const formats::DofProbeName& description) = 0;
 
     /// Verifies the program and arms its probes.  Errors: invalid (refused by the verifier), denied
     /// (destructive, privileges), limit.

@@ -38,7 +38,7 @@ public:
     const formats::SymbolTable* symbols() override;
 
     base::Result<std::vector<SessionProbe>> probes() override;
-    base::Result<void> make_named(const formats::DofProbeName& description) override;
+    base::Result<bool> make_named(const formats::DofProbeName& description) override;
     base::Result<void> enable(const EnableRequest& request) override;
     base::Result<void> claim() override {
         return base::errorf(base::ErrorCode::not_found, "No anonymous tracing state");
@@ -92,10 +92,11 @@ base::Result<std::vector<SessionProbe>> SimulatedSession::probes() {
     return probes;
 }
 
-base::Result<void> SimulatedSession::make_named(const formats::DofProbeName& description) {
+base::Result<bool> SimulatedSession::make_named(const formats::DofProbeName& description) {
     functions_.make_named(description);
-    return host_->make_named({description.provider.c_str(), description.module.c_str(),
-                              description.function.c_str(), description.name.c_str(), 0});
+    DBK_TRY_VOID(host_->make_named({description.provider.c_str(), description.module.c_str(),
+                                    description.function.c_str(), description.name.c_str(), 0}));
+    return false;
 }
 
 base::Result<void> SimulatedSession::enable(const EnableRequest& request) {

@@ -21,7 +21,7 @@ bool is_of_the_piece(ErrorCode code) {
 }
 
 /// The module has at most so many blocks of maps at once (DBK_MAP_BLOCKS of kmod/state.h).
-constexpr uint16_t kMapBlocksMax = 16;
+constexpr uint16_t kMapBlocksMax = 256;
 
 } // namespace
 

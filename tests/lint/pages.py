@@ -8,12 +8,14 @@ A comment before each block says it (in a man page `.\\" newcomer: ...` before .
     <!-- newcomer: background -->         the same for a command that goes on: until a setup ends it with `end_background`
     <!-- newcomer: shows -->              what the commands before it print; compared by shapes()
     <!-- newcomer: file NAME -->          the text is that file
-    <!-- newcomer: elsewhere PATH -->     that test runs the commands
+    <!-- newcomer: elsewhere PATH... -->  that test runs the commands: each of their words is in it
+    <!-- newcomer: like PATH... -->       that test runs such commands, of other files, sizes and numbers: program, subcommand, options and probes are in it
+    <!-- newcomer: printed PATH -->       as that test prints it, which compares what it is about
     <!-- newcomer: not run, REASON -->
 
 and, by itself, `<!-- newcomer: setup COMMAND -->`: what the page takes for granted. tests/vm/cases/newcomer runs them, page by page.
 
-As a lint: each block has its mark, and each test that is named is there. Prints `file:line: ...` for each that has not, and a
+As a lint: each block has its mark, and each test that is named is there and has what it should. Prints `file:line: ...` for each that has not, and a
 count; exit status 1 if there was any.
 """
 
@@ -22,10 +24,10 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-PAGES = ("README.md", "docs/boot.md", "docs/live.md", "docs/crash.md", "docs/always-on.md", "docs/packages.md", "docs/probes.md", "docs/from-bpftrace.md",
+PAGES = ("README.md", "docs/boot.md", "docs/live.md", "docs/user-space.md", "docs/crash.md", "docs/always-on.md", "docs/packages.md", "docs/probes.md", "docs/from-bpftrace.md",
          "docs/glossary.md", "docs/conformance.md", "packaging/man/daybreak.1", "packaging/man/daybreak-dtrace.1", "packaging/man/daybreak-selftest.1")
-KINDS = ("guest", "background", "shows", "file", "elsewhere", "not run", "setup")
-MARK = re.compile(r'^(?:<!-- |\.\\" )newcomer: (guest|background|shows|file|elsewhere|not run|setup)\b,? ?(.*?)(?: ?-->)?$')
+KINDS = ("guest", "background", "shows", "file", "elsewhere", "like", "printed", "not run", "setup")
+MARK = re.compile(r'^(?:<!-- |\.\\" )newcomer: (guest|background|shows|file|elsewhere|like|printed|not run|setup)\b,? ?(.*?)(?: ?-->)?$')
 # Named filters: what differs from run to run -> what stands for it. In this order.
 FILTERS = (
     ("id", r"\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f-]+\b", "ID"),
@@ -100,12 +102,42 @@ def missing(shown, printed, also=()):
     return [line for line in shapes(shown, also) if line != "..." and line not in there]
 
 
-def findings(page, text, exists):
+def words_of(line, only_names):
+    """The words of a command's line; or program, subcommand, options, parameters of the kernel and probes, without what they are given."""
+    line = re.sub(r"(^|\s)# .*", "", line)
+    if only_names:
+        line = re.sub(r" -c '[^']*'", " -c", line)  # what is traced is what is given
+    words = [word for word in re.split(r"[\s'\"]+", line) if re.search(r"\w", word)]
+    if not only_names:
+        return words
+    names = [words[0].split("/")[-1].split("=")[0]] if words else []
+    names += [word for word in words[1:2] if re.fullmatch(r"[a-z-]+", word)]
+    return names + [word.split("=")[0] for word in words[1:] if "::" in word or re.match(r"--?[\w-]+(=|$)|[\w.]+=", word)]
+
+
+def not_there(block, test):
+    """Words that the test of a block should have, and has not."""
+    return [word for line in block.text for word in words_of(line, block.kind == "like") if word not in test]
+
+
+def text_of(path):
+    if not path.exists():
+        return ""
+    files = [path] if path.is_file() else sorted(file for file in path.rglob("*") if file.is_file())
+    return "\n".join(file.read_text(errors="replace") for file in files)
+
+
+def findings(page, text, test_of):
+    """test_of: the text of a test; "": there is none."""
     for block in blocks(page, text):
         if not block.kind:
             yield f"{page}:{block.line}: no comment before the block says what a newcomer does with it"
-        elif block.kind == "elsewhere" and not (block.rest.startswith("tests/") and exists(block.rest)):
-            yield f"{page}:{block.line}: no test {block.rest}"
+        elif block.kind in ("elsewhere", "like", "printed"):
+            test = test_of(block.rest) if block.rest.startswith("tests/") else ""
+            if not test:
+                yield f"{page}:{block.line}: no test {block.rest}"
+            elif block.kind != "printed" and (words := not_there(block, test)):
+                yield f"{page}:{block.line}: {block.kind} {block.rest}, which has not: {' '.join(words)}"
         elif block.kind in ("not run", "file") and not block.rest:
             yield f"{page}:{block.line}: {block.kind}, without a word more"
 
@@ -116,8 +148,13 @@ def self_test():
     assert [(b.kind, b.rest, b.text) for b in blocks("a.md", right)] == [
         ("setup", "", ["true"]), ("guest", "", ["ls", "pwd"]), ("file", "a.d", ["x"])]
     assert [b.text for b in blocks("a.1", '.\\" newcomer: guest\n.nf\nls \\-l\n.fi\n')] == [["ls -l"]]
-    assert not list(findings("a.md", right, lambda path: False))
-    assert all(list(findings("a.md", text, lambda path: False)) for text in wrong)
+    assert not list(findings("a.md", right, lambda path: ""))
+    assert all(list(findings("a.md", text, lambda path: "")) for text in wrong)
+    block = "<!-- newcomer: {} tests/a -->\n    cmd/dtrace run -x size=4k 'p$target::f:entry' a.dbrk  # what\n"
+    for kind, test, found in (("elsewhere", "cmd/dtrace run -x size=4k p$target::f:entry a.dbrk", 0), ("elsewhere", "dtrace run -x size=8k p$target::f:entry b", 1),
+                              ("like", "dtrace run -x size=8k p$target::f:entry b", 0), ("like", "dtrace run -x size=8k p$target::g:entry b", 1),
+                              ("printed", "x", 0), ("printed", "", 1)):
+        assert len(list(findings("a.md", block.format(kind), lambda path: test))) == found, (kind, test)
     shown = "NAME    12 ms\n...\n   4 |@@@@   7\n"
     assert not missing(shown, "NAME 7 us\nother\n 1024 |   1\n") and missing(shown, "NAME\n") == ["NAME N", "N | N"]
     return 0
@@ -127,7 +164,7 @@ def main():
     if "--self-test" in sys.argv:
         return self_test()
     root = Path(sys.argv[1] if len(sys.argv) > 1 else ".")
-    found = [line for page in PAGES for line in findings(page, (root / page).read_text(), lambda path: (root / path).exists())]
+    found = [line for page in PAGES for line in findings(page, (root / page).read_text(), lambda paths: "".join(text_of(root / path) for path in paths.split()))]
     print("\n".join([*found, f"pages: {len(PAGES)} pages, {len(found)} findings"]))
     return 1 if found else 0
 

@@ -88,7 +88,7 @@ PART_ARROWS = {
         "compat": [],
         "include": [],
         "arch": ["frame.h"],
-        "kernel": ["frame.h"],
+        "kernel": ["frame.h", "arch"],
         "triggers": ["state.h", "arch", "kernel"],
         "bank": ["state.h", "arch", "triggers"],
         "host": ["state.h", "bank", "arch"],

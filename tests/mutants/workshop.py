@@ -42,6 +42,7 @@ NEAREST = [
     ("kmod/bank/", ["^kmod$", "vm:bank"]),
     ("kmod/host/act", ["^kmod$", "vm:actions"]),
     ("kmod/core/beside", ["^kmod$", "vm:beside"]),
+    ("kmod/maps/", ["^kmod$", "vm:user-stacks"]),
     ("kmod/", ["^kmod$", "vm:device", "vm:loading", "vm:session"]),
     ("bootloader-hooks/install/", ["^install$", "^fault_install$", "^cli_install$"]),
     ("bootloader-hooks/", ["^kmod$", "vm:early", "vm:early-wrong"]),

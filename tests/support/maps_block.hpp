@@ -48,9 +48,22 @@ public:
                uint32_t parent = 0) {
         put(DBK_MAP_IMAGE, of(pid, at), dbk_map_image{cause, parent});
     }
+    /// The inode numbers of its namespaces.
+    void image_in(uint32_t pid, uint64_t at, uint32_t mount, uint32_t pids) {
+        struct {
+            dbk_map_image image;
+            dbk_map_namespaces namespaces;
+        } what = {{DBK_MAP_CAUSE_EXEC, 0}, {mount, pids}};
+        put(DBK_MAP_IMAGE, of(pid, at), what);
+    }
     void mapping(uint32_t pid, uint64_t at, uint64_t begin, uint64_t end, uint64_t offset,
                  uint32_t file_at) {
         put(DBK_MAP_MAPPING, of(pid, at), dbk_map_mapping{begin, end, offset, file_at, 0});
+    }
+    void unmapped(uint32_t pid, uint64_t at, uint64_t begin, uint64_t end, uint32_t file_at = 0) {
+        dbk_map_entry head = of(pid, at);
+        head.flags = DBK_MAP_F_UNMAPPED;
+        put(DBK_MAP_MAPPING, head, dbk_map_mapping{begin, end, 0, file_at, 0});
     }
     void exit(uint32_t pid, uint64_t at, uint32_t user) {
         put(DBK_MAP_EXIT, of(pid, at), dbk_map_exit{user, 0});

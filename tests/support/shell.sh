@@ -69,7 +69,7 @@ apt_failure() {
 
 # Steps.  start_steps FOLDER once, then step TEXT COMMAND...: runs the command (or function) in a
 # process group of its own with its output in FOLDER/NN.log, and shows what is done, for how long,
-# and on a terminal the last line of the output.  A command that fails ends the script, in one line
+# what daybreak warned of, and on a terminal the last line of the output.  A command that fails ends the script, in one line
 # when it said in one what was missing.  Ctrl-C and SIGTERM end the command with all it started.
 start_steps() {
 	steps_folder=$1
@@ -102,6 +102,7 @@ step() {
 	step_seconds=$(step_elapsed "$started")
 	((status == 0)) || step_failed "$text" "$status"
 	printf '%7s s\n' "$step_seconds"
+	sed -n '/^daybreak: warning: /s/^/    /p' "$step_log"
 }
 
 step_elapsed() {

@@ -3,7 +3,8 @@
  * dtmalloc.h - provider dtmalloc: allocations of the kernel, by FreeBSD's names
  *
  * arg0 is the struct kmem_cache, 0 of those that are chosen by size (kmalloc); arg1 from where, arg2 what was allocated, arg3 how
- * many bytes were asked for, arg4 how many it has.  What is freed by its address alone is function kmalloc's.
+ * many bytes were asked for, arg4 how many it has.  What is freed by its address alone is function kmalloc's.  Each cache has probes of
+ * its own, which have its name as their function (kmod/providers/dtmalloc.c).
  */
 DBK_PLACE(dtmalloc, "vmlinux", "kmem_cache", "malloc", "6.1+", TRACEPOINT, kmem_cache_alloc,
 	  (unsigned long caller, const void *object, struct kmem_cache *cache, gfp_t flags, int node),

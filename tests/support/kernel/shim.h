@@ -131,7 +131,8 @@ void *memremap(u64 address, u64 bytes, int flags);
 struct file;
 struct poll_table_struct;
 struct vm_area_struct {
-	unsigned long vm_start, vm_end;
+	unsigned long vm_start, vm_end, vm_pgoff;
+	struct file *vm_file;
 	int vm_page_prot;
 	void *vm_private_data;
 	const struct vm_operations_struct *vm_ops;
@@ -139,6 +140,7 @@ struct vm_area_struct {
 struct vm_operations_struct {
 	void (*open)(struct vm_area_struct *vma);
 	void (*close)(struct vm_area_struct *vma);
+	const char *(*name)(struct vm_area_struct *vma);
 };
 int remap_pfn_range(struct vm_area_struct *vma, unsigned long start, u64 pfn, u64 bytes, int prot);
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Wrong programs and the tag of the error that each must give.
+#include "formats/abi/limits.h"
 #include "tests/unit/compiler/compile_helpers.hpp"
 
 using namespace daybreak;
@@ -282,7 +283,7 @@ TEST_CASE("declarations, pragmas and what is not there yet", "[compiler][errors]
         {"D_PROTO_ARG", "syscall::read:entry { trace(args[arg0]); }"},
         {"", "syscall::read:entry { trace(args[2]); }"},
     });
-    std::string long_part(128, 'x');
+    std::string long_part(DBK_PROBE_NAME_BYTES_MAX + 1, 'x');
     CHECK(first_tag("sdt:::" + long_part + " { trace(1); }") == "D_PDESC_INVAL");
     CHECK(first_tag("sdt:::" + long_part.substr(1) + " { trace(1); }").empty());
 }

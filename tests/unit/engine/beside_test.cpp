@@ -7,6 +7,7 @@
 
 extern "C" {
 #include "engine/memory/dynvar.h"
+#include "engine/types/internal.h"
 }
 
 #include <algorithm>
@@ -183,6 +184,26 @@ TEST_CASE("a seal that the segment outlived is not set", "[engine][beside]") {
             CHECK(header->crc32c == 0);
         CHECK((sequence != 5 || (header->flags & DBK_SEGMENT_F_SEALED) == 0));
     }
+}
+
+TEST_CASE("a firing that is seen late keeps the open segment from being sealed",
+          "[engine][beside]") {
+    Engine engine;
+    auto& go = engine.probe("test", "m", "f", "go");
+    auto* consumer = engine.start(small().build());
+    for (uint64_t i = 0; i < 7; i++)
+        fire(engine.get(), go, i);
+    static dbk_cpu* cpu;
+    cpu = engine.get()->cpus[0];
+    // It had found room before that went, and will commit its record when the seal is there.
+    host_enter_hook = [] {
+        host_enter_hook = nullptr;
+        cpu->nesting = 1;
+    };
+    CHECK(dbk_consumer_seal(consumer, 0, DBK_SEAL_OPEN) == 0);
+    CHECK(host_enter_hook == nullptr);
+    cpu->nesting = 0;
+    CHECK((segments(consumer, 0).at(1)->flags & DBK_SEGMENT_F_SEALED) == 0);
 }
 
 TEST_CASE("a seal that an unseen firing made wrong is taken off", "[engine][beside]") {

@@ -155,7 +155,7 @@ TEST_CASE("bad probes are refused", "[engine][consumer]") {
     Engine engine;
     dbk_probe probe{};
     probe.provider = probe.module = probe.function = "x";
-    std::string name(128, 'n');
+    std::string name(DBK_PROBE_NAME_BYTES_MAX + 1, 'n');
     probe.name = name.c_str();
     CHECK(dbk_probe_add(engine.get(), &probe) == -EINVAL);
     name.pop_back();
@@ -433,6 +433,27 @@ TEST_CASE("an enabling pauses, and ends when its process is killed or it takes t
     dbk_consumer_destroy(consumer);
     CHECK(host.pauses > before);
     CHECK(host.enabled.empty());
+}
+
+TEST_CASE("names of probes count as memory of an enabling", "[engine][consumer]") {
+    Engine engine;
+    const std::string path = "/" + std::string(4000, 'x');
+    for (int i = 0; i < 2000; i++)
+        engine.probe("pid", path.c_str(), "f", "entry");
+    Dof dof;
+    dof.ecb("pid:::entry", {dof.trace(load_arg0())});
+    Loaded loaded = load(dof.build());
+    REQUIRE(loaded.error == 0);
+    dbk_reason reason{};
+    dbk_consumer* consumer = nullptr;
+    dbk_consumer_config config{"test", 1, false, false, 0};
+    REQUIRE(dbk_consumer_create(engine.get(), loaded.program, &config, &reason, &consumer) == 0);
+    uint32_t matched = 0;
+    host.alloc_max = 3 << 20;
+    CHECK(dbk_consumer_enable(consumer, &reason, &matched) == -E2BIG);
+    CHECK(std::string(reason.text) ==
+          "its clauses on all their probes take more than 3145728 bytes of memory");
+    dbk_consumer_destroy(consumer);
 }
 
 TEST_CASE("a nested firing is a drop, never a recursion", "[engine][nested]") {

@@ -54,6 +54,7 @@ TEST_CASE("operands are registers, constants and memory", "[engine][dof]") {
           "-4 [r7+r255*1+112], 8 [r6+r255*1+-8], 8 [r0+r255*1+0]");
     CHECK(read("4@16(%rsp,%rax,8) 1@(,%rcx,2) 8@(%rdi,%rsi)") ==
           "4 [r7+r0*8+16], 1 [r255+r2*2+0], 8 [r5+r4*1+0]");
+    CHECK(read("-4@-4096(%rip)") == "-4 [r16+r255*1+-4096]");
 }
 
 TEST_CASE("what cannot be read is an operand in its place", "[engine][dof]") {
@@ -87,7 +88,7 @@ TEST_CASE("any text is read without harm", "[engine][dof][hostile]") {
             INFO(text);
             REQUIRE(one.kind <= DBK_OPERAND_MEMORY);
             bool has_register = one.kind == DBK_OPERAND_REGISTER || one.kind == DBK_OPERAND_MEMORY;
-            REQUIRE((!has_register || one.base < 16 || one.base == DBK_OPERAND_NO_REGISTER));
+            REQUIRE((!has_register || one.base <= DBK_OPERAND_RIP || one.base == DBK_OPERAND_NO_REGISTER));
             REQUIRE((one.kind == DBK_OPERAND_NONE) == (one.bytes == 0));
         }
     }

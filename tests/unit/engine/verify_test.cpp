@@ -216,11 +216,14 @@ TEST_CASE("the header is checked", "[engine][dof]") {
 
 TEST_CASE("enablings are checked", "[engine][dof]") {
     SECTION("names") {
-        Dof dof;
-        dof.ecb(std::string(127, 'x') + ":::", {});
-        CHECK(image_refusal(dof.build()).empty());
-        dof.ecb(std::string(128, 'x') + ":::", {});
-        says(image_refusal(dof.build()), "more than 127 bytes");
+        for (const char* colons : {":::", "::", ":", ""}) {
+            const std::string before(3 - std::strlen(colons), ':');
+            Dof dof;
+            dof.ecb(before + std::string(4095, 'x') + colons, {});
+            CHECK(image_refusal(dof.build()).empty());
+            dof.ecb(before + std::string(4096, 'x') + colons, {});
+            says(image_refusal(dof.build()), "more than 4095 bytes");
+        }
     }
     SECTION("a predicate that is not a DIF object") {
         Dof dof;

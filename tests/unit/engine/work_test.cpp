@@ -89,6 +89,7 @@ TEST_CASE("a firing costs no more than the limit", "[engine][work]") {
     CHECK(said.u64(16) == 1);
     CHECK(said.u64(24) == DTRACEFLT_WORK);
     CHECK(said.u64(32) == 0);
+    CHECK(drops(bench.consumer, DBK_DROP_WORK) == bench.errors());
     // The next firing begins anew.
     CHECK_FALSE(bench.faults(limit));
 }
@@ -107,6 +108,8 @@ TEST_CASE("all clauses of a consumer share a firing's limit", "[engine][work]") 
     CHECK(bench.errors() == 1);
     CHECK(records(second).size() == 1);
     CHECK(dbk_consumer_counters(second, 0)->errors == 0);
+    CHECK(drops(bench.consumer, DBK_DROP_WORK) == 1);
+    CHECK(drops(second, DBK_DROP_WORK) == 0);
 }
 
 TEST_CASE("after a fault the other clauses have what they had, not what ERROR has left", "[engine][work]") {
@@ -117,6 +120,7 @@ TEST_CASE("after a fault the other clauses have what they had, not what ERROR ha
     bench.engine.fire(bench.go, {DBK_WORK_ERROR * 3 / 2});
     CHECK(bench.values() == Values{7, 3, 8});
     CHECK(bench.errors() == 1);
+    CHECK(drops(bench.consumer, DBK_DROP_WORK) == 0);
 }
 
 TEST_CASE("a clause of simple stores pays too", "[engine][work]") {
@@ -150,6 +154,9 @@ TEST_CASE("ERROR has an account of its own, and it ends too", "[engine][work]") 
         if (record.epid == 1)
             codes[record.u64(24)]++;
     CHECK(codes[DTRACEFLT_BADADDR] > 20);
+    // Whether ERROR could still say so or not.
+    CHECK(drops(bench.consumer, DBK_DROP_WORK) > 0);
+    CHECK(drops(bench.consumer, DBK_DROP_WORK) < kClauses - static_cast<uint64_t>(codes[DTRACEFLT_BADADDR]) + 1);
 }
 
 TEST_CASE("what the host reads and may not find is paid as a fault", "[engine][work]") {

@@ -92,12 +92,14 @@ TEST_CASE("probes come and go, and keep their names readable", "[sim][host]") {
     CHECK_FALSE(
         host->add_probe({std::string(DBK_PROBE_NAME_BYTES_MAX + 1, 'x'), "", "", "y"}, 0).ok());
     CHECK_FALSE(
-        host->add_probe({"", "", std::string(DBK_PROBE_FUNCTION_BYTES_MAX + 1, 'x'), "y"}, 0).ok());
-    CHECK(host->add_probe({"", "", std::string(DBK_PROBE_FUNCTION_BYTES_MAX, 'x'), "y"}, 0).ok());
+        host->add_probe({"", "", std::string(DBK_PROBE_NAME_BYTES_MAX + 1, 'x'), "y"}, 0).ok());
+    CHECK(host->add_probe({"", "", std::string(DBK_PROBE_NAME_BYTES_MAX, 'x'), "y"}, 0).ok());
+    const std::string most(DBK_PROBE_NAME_BYTES_MAX, 'x');
+    CHECK(host->add_probe({most, most, most, most}, 0).ok());
     CHECK(host->add_probe({std::string(DBK_PROBE_NAME_BYTES_MAX, 'x'), "", "", "y"}, 0).ok());
     host->remove_probe(*probe);
     CHECK(host->kernel_memory().load_string(name, address, sizeof(name)) == -1);
-    CHECK(dbk_engine_probe_count(host->engine()) == 5);
+    CHECK(dbk_engine_probe_count(host->engine()) == 6);
 }
 
 TEST_CASE("the simulated kernel's stacks have symbols", "[sim][kernel]") {

@@ -29,11 +29,6 @@ struct tracepoint *dbk_tracepoint_find(const char *name)
 	return &any;
 }
 
-int dbk_console_hook(void)
-{
-	return 0;
-}
-
 void dbk_console_unhook(void)
 {
 }

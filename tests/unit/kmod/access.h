@@ -94,6 +94,24 @@ void test_early_init(long *stack);
 /* The kernel of that run, which the test is: the result of a system call, and whether early-init ends with it. */
 long test_early_syscall(long number, long a, long b, long c, bool *is_end_ret);
 
+/* ---- maps of processes: blocks of a bank that gives so many, processes with pids below TEST_MAPS_PIDS ---- */
+#define TEST_MAPS_PIDS 8192
+bool test_maps_begin(uint32_t blocks);
+bool test_maps_begin_for(uint64_t mappings); /* without a bank */
+bool test_maps_grow(void);
+bool test_maps_has_lost(uint64_t since_ns);
+void test_maps_listed(uint32_t pid); /* one that lives is listed again */
+void test_maps_end(void);
+void test_maps_pass(uint64_t ns); /* the clock stands still but for this */
+uint64_t test_maps_now(void);
+uint32_t test_maps_blocks(void);
+const void *test_maps_block(uint32_t index, uint32_t *bytes_ret); /* 0 bytes: nothing yet */
+void test_maps_image(uint32_t pid); /* it begins, or executes another program */
+void test_maps_exit(uint32_t pid, bool is_reaped);
+/* @path must be the same pointer for the same file; NULL: memory without one */
+void test_maps_mapping(uint32_t pid, uint64_t begin, uint64_t end, uint64_t offset, const char *path);
+void test_maps_unmapped(uint32_t pid, uint64_t begin, uint64_t end);
+
 #ifdef __cplusplus
 }
 #endif

@@ -112,7 +112,8 @@ TEST_CASE("a place in a file is one address, wherever processes have it", "[repl
     AddressNames names(nullptr, &common.users());
     CHECK(names.user_location(7, place) == "libx.so:0x1234");
     CHECK(names.user_location(7, other) == "liba.so:0x1234");
-    CHECK(names.user_module(7, names.user_module_start(7, place)) == "libx.so");
+    KeyTimes keys;
+    CHECK(names.user_module(7, names.user_module_start(7, place, keys)) == "libx.so");
     CHECK(common.user(0, 8, 0x10234, 200) == 0x10234); // another process
     CHECK(common.user(0, 7, 0x12345, 200) == 0x12345); // not mapped
     CHECK(common.user(3, 7, 0x10234, 200) == 0x10234); // no build id
@@ -136,9 +137,11 @@ TEST_CASE("of one recording a module begins where its code does in each process"
     RecordedNames users(trace.recording.maps, {});
     CommonPlaces common({{&trace, &users}});
     AddressNames names(nullptr, &common.users());
+    KeyTimes keys;
     for (auto [pid, begin] : {std::pair(7u, 0x10000ull), std::pair(8u, 0xf000ull)}) {
         const uint64_t place = common.user(0, pid, 0x10234, 200);
-        auto found = common.users().find(pid, names.user_module_start(pid, place), std::nullopt);
+        auto found =
+            common.users().find(pid, names.user_module_start(pid, place, keys), std::nullopt);
         REQUIRE(found);
         CHECK(found->address == begin);
         CHECK(common.users().find(pid, place, std::nullopt)->address == 0x10234);

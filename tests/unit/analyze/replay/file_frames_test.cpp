@@ -76,8 +76,9 @@ TEST_CASE("addresses of two processes in one file are one place, with its functi
     CHECK(names.user_location(7, 0x20001004) == "libc.so.6`a::b()+0x4");
     merged.add_address(7, 0x20002000, 0xf000 + 0x2000);
     CHECK(names.user_location(7, 0x20002000, true) == "libc.so.6`a::b()+0x1000");
-    CHECK(names.user_symbol_start(7, 0x20001004) == 0x20001000);
-    CHECK(names.user_module_start(7, 0x20001004) == 0x20000000);
+    KeyTimes keys;
+    CHECK(names.user_symbol_start(7, 0x20001004, keys) == 0x20001000);
+    CHECK(names.user_module_start(7, 0x20001004, keys) == 0x20000000);
     CHECK(names.user_location(8, 0x20001004) == "0x20001004");
     merged.add_address(7, 0x20001004, 0xf000 + 0x1005);
     CHECK(names.user_location(7, 0x20001004) == "0x20001004");

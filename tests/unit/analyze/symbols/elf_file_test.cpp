@@ -4,9 +4,10 @@
 #include "analyze/symbols/elf_file.hpp"
 
 #include "analyze/symbols/object_frames.hpp"
+#include "analyze/symbols/object_marks.hpp"
 #include "analyze/symbols/object_symbols.hpp"
+#include "base/elf_header.hpp"
 #include "base/file.hpp"
-#include "tests/support/elf_header.hpp"
 
 #include <catch2/catch.hpp>
 
@@ -25,8 +26,14 @@ using namespace daybreak::analyze;
 namespace {
 
 constexpr uint64_t kHole = uint64_t{1} << 30;
-constexpr char kNames[] = "\0.shstrtab\0.eh_frame\0.gnu_debugdata";
-enum : uint32_t { kNoName = 0, kNamesName = 1, kFramesName = 11, kPackedName = 21 };
+constexpr char kNames[] = "\0.shstrtab\0.eh_frame\0.gnu_debugdata\0.note.stapsdt";
+enum : uint32_t {
+    kNoName = 0,
+    kNamesName = 1,
+    kFramesName = 11,
+    kPackedName = 21,
+    kMarksName = 36
+};
 
 size_t peak_kib() {
     struct rusage usage = {};
@@ -41,8 +48,9 @@ std::string bytes_of(const T& value) {
 
 /// A file: what libelf sees of it is in its header, `hole_bytes` of zeros come last.
 struct Made {
-    Elf64_Ehdr header = test::shared_object_header();
+    Elf64_Ehdr header = base::elf_header(ET_DYN);
     std::vector<Elf64_Shdr> sections = {Elf64_Shdr{}};
+    std::vector<Elf64_Phdr> segments;
     std::string content;
     uint64_t hole_bytes = 0;
 
@@ -68,9 +76,14 @@ struct Made {
         header.e_shoff = sizeof(header) + content.size();
         if (header.e_shnum == 0 && sections[0].sh_size == 0)
             header.e_shnum = static_cast<uint16_t>(sections.size());
+        header.e_phoff = header.e_shoff + sections.size() * sizeof(Elf64_Shdr);
+        header.e_phnum = static_cast<uint16_t>(segments.size());
+        header.e_phentsize = sizeof(Elf64_Phdr);
         std::string bytes = bytes_of(header) + content;
         for (const Elf64_Shdr& section : sections)
             bytes += bytes_of(section);
+        for (const Elf64_Phdr& segment : segments)
+            bytes += bytes_of(segment);
         REQUIRE(::write(made.get(), bytes.data(), bytes.size()) ==
                 static_cast<ssize_t>(bytes.size()));
         REQUIRE(::ftruncate(made.get(), static_cast<off_t>(bytes.size() + hole_bytes)) == 0);
@@ -86,6 +99,21 @@ std::string function_at(uint64_t address) {
     symbol.st_value = address;
     symbol.st_size = 16;
     return bytes_of(symbol);
+}
+
+std::string mark_at(uint64_t address) {
+    const std::string texts("p\0n\0\0", 5);
+    const uint64_t addresses[] = {address, 0, 0};
+    Elf64_Nhdr note{8, static_cast<uint32_t>(sizeof(addresses) + texts.size()), 3};
+    std::string bytes = bytes_of(note) + std::string("stapsdt", 8) + bytes_of(addresses) + texts;
+    bytes.resize((bytes.size() + 3) / 4 * 4);
+    return bytes;
+}
+
+double process_seconds() {
+    timespec now = {};
+    ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+    return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) / 1e9;
 }
 
 /// How many KiB more were in use than ever before while a file was read.
@@ -163,18 +191,40 @@ TEST_CASE("tables that lie over one another are read as far as the file is long"
     CHECK(ObjectSymbols::read(file.get()).symbols().size() == kFunctions);
 }
 
+namespace {
+
+std::string packed_of(const std::string& bytes) {
+    std::string packed(1 << 20, '\0');
+    size_t packed_bytes = 0;
+    REQUIRE(::lzma_easy_buffer_encode(0, LZMA_CHECK_CRC32, nullptr,
+                                      reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size(),
+                                      reinterpret_cast<uint8_t*>(packed.data()), &packed_bytes,
+                                      packed.size()) == LZMA_OK);
+    packed.resize(packed_bytes);
+    return packed;
+}
+
+} // namespace
+
+TEST_CASE("of what is packed in a file only one is read", "[analyze][symbols]") {
+    Made inner, made;
+    inner.add(kNoName, SHT_STRTAB, std::string("\0f", 3));
+    Elf64_Shdr& table = inner.add(kNoName, SHT_SYMTAB, function_at(0x1000));
+    table.sh_link = 2;
+    table.sh_entsize = sizeof(Elf64_Sym);
+    base::ScopedFd file = inner.file();
+    std::string bytes(static_cast<size_t>(::lseek(file.get(), 0, SEEK_END)), '\0');
+    REQUIRE(::pread(file.get(), bytes.data(), bytes.size(), 0) ==
+            static_cast<ssize_t>(bytes.size()));
+    made.add(kPackedName, SHT_PROGBITS, packed_of(bytes));
+    made.sections.resize(100, made.sections.back());
+    CHECK(ObjectSymbols::read(made.file().get()).symbols().size() == 1);
+}
+
 TEST_CASE("what is packed in a file is not unpacked to much more than any table",
           "[analyze][symbols]") {
-    std::string zeros(60 << 20, '\0'), packed(1 << 20, '\0');
-    size_t bytes = 0;
-    REQUIRE(::lzma_easy_buffer_encode(0, LZMA_CHECK_CRC32, nullptr,
-                                      reinterpret_cast<const uint8_t*>(zeros.data()), zeros.size(),
-                                      reinterpret_cast<uint8_t*>(packed.data()), &bytes,
-                                      packed.size()) == LZMA_OK);
-    packed.resize(bytes);
-    zeros = {};
     Made made;
-    made.add(kPackedName, SHT_PROGBITS, packed);
+    made.add(kPackedName, SHT_PROGBITS, packed_of(std::string(60 << 20, '\0')));
     made.sections.resize(3000, made.sections.back());
     base::ScopedFd file = made.file();
     timespec begin = {}, end = {};
@@ -182,4 +232,76 @@ TEST_CASE("what is packed in a file is not unpacked to much more than any table"
     CHECK(ObjectSymbols::read(file.get()).symbols().empty());
     ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &end);
     CHECK(end.tv_sec - begin.tv_sec < 2);
+}
+
+TEST_CASE("of segments over one another the first has what several have", "[analyze][symbols]") {
+    Made made;
+    auto segment = [&](uint64_t address, uint64_t offset, uint64_t bytes, uint32_t flags) {
+        Elf64_Phdr header = {};
+        header.p_type = PT_LOAD;
+        header.p_flags = flags;
+        header.p_vaddr = address;
+        header.p_offset = offset;
+        header.p_filesz = header.p_memsz = bytes;
+        made.segments.push_back(header);
+    };
+    segment(0x3000, 0x2000, 0x1000, PF_R | PF_X);
+    segment(0x1000, 0x1000, 0x1000, PF_R);
+    segment(0x1800, 0x9000, 0x1000, PF_R | PF_X);
+    segment(UINT64_MAX - 0xff, 0x20000, UINT64_MAX, PF_R | PF_X); // it would go on at address 0
+    std::string marks;
+    for (uint64_t address : {0xfff, 0x1000, 0x17ff, 0x1800, 0x27ff, 0x2800, 0x3fff, 0x4000})
+        marks += mark_at(address);
+    made.add(kMarksName, SHT_NOTE, marks);
+    auto object = ObjectSymbols::read(made.file().get());
+    CHECK_FALSE(object.file_offset_of(0));
+    CHECK_FALSE(object.file_offset_of(0xfff));
+    CHECK(object.file_offset_of(0x1000) == 0x1000);
+    CHECK(object.file_offset_of(0x1fff) == 0x1fff);
+    CHECK(object.file_offset_of(0x2000) == 0x9800);
+    CHECK_FALSE(object.file_offset_of(0x2800));
+    CHECK(object.file_offset_of(0x3fff) == 0x2fff);
+    CHECK_FALSE(object.file_offset_of(0x4000));
+    CHECK(object.address_of(0x2fff) == 0x3fff);
+    CHECK_FALSE(object.address_of(0x3000));
+    CHECK(object.address_of(0x9000) == 0x1800);
+    std::vector<uint64_t> in_code;
+    for (const ObjectMark& mark : object.marks())
+        in_code.push_back(mark.address);
+    CHECK(in_code == std::vector<uint64_t>{0x1800, 0x27ff, 0x3fff});
+}
+
+TEST_CASE("as many marks, functions and segments as there may be are read soon",
+          "[analyze][symbols]") {
+    constexpr size_t kFunctions = 100'000;
+    Made made;
+    std::string marks, functions;
+    for (size_t i = 0; i < kObjectMarksMax; i++)
+        marks += mark_at(0x10);
+    for (size_t i = 0; i < kFunctions; i++)
+        functions += function_at(0x10);
+    made.add(kMarksName, SHT_NOTE, marks);
+    made.add(kNoName, SHT_STRTAB, std::string("\0f", 3));
+    Elf64_Shdr& table = made.add(kNoName, SHT_SYMTAB, functions);
+    table.sh_link = 3;
+    table.sh_entsize = sizeof(Elf64_Sym);
+    Elf64_Phdr header = {};
+    header.p_type = PT_LOAD;
+    header.p_flags = PF_R | PF_X;
+    for (size_t i = 0; i < PN_XNUM - 1; i++) {
+        header.p_vaddr = 0x1000 + 0x10 * i;
+        header.p_filesz = 8;
+        made.segments.push_back(header);
+    }
+    base::ScopedFd file = made.file();
+    const double begin = process_seconds();
+    auto object = ObjectSymbols::read(file.get());
+    size_t found = 0;
+    for (const ObjectSymbols::Symbol& symbol : object.symbols())
+        found += object.file_offset_of(symbol.address).has_value();
+    CHECK(process_seconds() - begin < 2);
+    CHECK(object.segments().size() == PN_XNUM - 1);
+    CHECK(object.symbols().size() == kFunctions);
+    CHECK(object.marks().empty());
+    CHECK(found == 0);
 }

@@ -3,7 +3,7 @@
 // Hostile programs of .eh_frame in a file that has nothing else: libdw must never run them.
 #include "analyze/symbols/object_frames.hpp"
 #include "analyze/symbols/unwind.hpp"
-#include "tests/support/elf_header.hpp"
+#include "base/elf_header.hpp"
 
 #include <catch2/catch.hpp>
 
@@ -58,7 +58,7 @@ std::string object(const std::string& tables, const std::string& index,
         uint64_t address;
         std::string bytes;
     } parts[] = {{11, kIndex, index}, {1, kTables, tables}, {25, 0, {names, sizeof(names)}}};
-    Elf64_Ehdr header = test::shared_object_header();
+    Elf64_Ehdr header = base::elf_header(ET_DYN);
     header.e_shnum = 4;
     header.e_shstrndx = 3;
     std::string bytes(sizeof(header), '\0'), sections(sizeof(Elf64_Shdr), '\0');

@@ -71,6 +71,24 @@ TEST_CASE("notes of others, and those that do not hold together, are left out", 
     CHECK(read(bytes).size() == 1);
 }
 
+TEST_CASE("variables that operands name are their distance from the mark", "[analyze]") {
+    using Names = std::vector<std::string>;
+    CHECK(variables_named("8@%rax -4@NBuffers(%rip) 4@40+Stats.a(%rip)") ==
+          Names{"NBuffers", "Stats.a"});
+    CHECK(variables_named("8@Stats+40-8(%rip) 8@-4+Stats(%rip)") == Names{"Stats", "Stats"});
+    CHECK(variables_named("8@16(%rip) 8@(%rip) 8@a+b(%rip) 8@-a(%rip) a(%rip) 8@a(%rax) 8@+(%rip)")
+              .empty());
+    auto operands_of = [](const char* operands) {
+        ObjectMark mark{"p", "n", operands, 0x2000, 0};
+        return with_distances(mark, [](const std::string& name) {
+            return name == "far" ? std::optional<uint64_t>(0x1000) : std::nullopt;
+        });
+    };
+    CHECK(operands_of("8@%rax  -4@40+far(%rip) 4@far-8(%rip)") ==
+          "8@%rax -4@-4056(%rip) 4@-4104(%rip)");
+    CHECK(operands_of("4@other+4(%rip) 8@$1") == "4@other(%rip) 8@$1");
+}
+
 TEST_CASE("every beginning of a section of notes is read without harm", "[analyze]") {
     Bytes bytes;
     put_note(bytes, 0x1000, 0x8000, 0x9000, kGc);

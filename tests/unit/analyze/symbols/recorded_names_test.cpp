@@ -11,12 +11,15 @@
 
 #include <catch2/catch.hpp>
 
+#include <algorithm>
 #include <cinttypes>
 #include <cstring>
 #include <dlfcn.h>
+#include <elf.h>
 #include <fcntl.h>
 #include <filesystem>
 #include <fstream>
+#include <sys/inotify.h>
 #include <unistd.h>
 
 using namespace daybreak;
@@ -100,10 +103,37 @@ TEST_CASE("a recorded address has the function's name by the file of that build"
     std::string object = code.path.substr(code.path.rfind('/') + 1);
     CHECK(names.user_location(kPid, witness() + 1) == object + "`daybreak_witness_function+0x1");
     CHECK(names.user_symbol(kPid, witness() + 1) == object + "`daybreak_witness_function");
-    CHECK(names.user_symbol_start(kPid, witness() + 1) == witness());
+    KeyTimes keys;
+    CHECK(names.user_symbol_start(kPid, witness() + 1, keys) == witness());
     CHECK(names.user_module(kPid, witness()) == object);
     CHECK(names.user_location(kPid + 1, witness()) == base::strprintf("0x%" PRIx64, witness()));
     CHECK(users.missing().empty());
+}
+
+TEST_CASE("an address in the vDSO has a name where the recorded kernel's is at hand",
+          "[analyze][symbols]") {
+    // The witness is the loader, for which it is a library.
+    void* vdso = ::dlopen("linux-vdso.so.1", RTLD_LAZY | RTLD_NOLOAD);
+    REQUIRE(vdso != nullptr);
+    const auto address = reinterpret_cast<uint64_t>(::dlsym(vdso, "__vdso_clock_gettime"));
+    ::dlclose(vdso);
+    Code code = code_at(address);
+    REQUIRE(code.path == kVdsoPath);
+    formats::ProcessMaps maps = maps_of(code, "");
+    ObjectPlaces places;
+    const auto* image = reinterpret_cast<const std::byte*>(code.begin);
+    places.vdso.assign(image, image + (code.end - code.begin));
+    RecordedNames users(maps, places);
+    AddressNames names(nullptr, &users);
+    CHECK(names.user_symbol(kPid, address + 4) == "[vdso]`clock_gettime");
+    CHECK(names.user_module(kPid, address) == "[vdso]");
+    CHECK(users.missing().empty());
+
+    RecordedNames others(maps, {});
+    AddressNames numbers(nullptr, &others);
+    CHECK(numbers.user_location(kPid, address) ==
+          base::strprintf("[vdso]:0x%" PRIx64, address - code.begin + code.offset));
+    CHECK(others.missing() == MissingFiles{{std::string(kVdsoPath), ""}});
 }
 
 TEST_CASE("code in no file has the name that its runtime gave it", "[analyze][symbols]") {
@@ -116,7 +146,8 @@ TEST_CASE("code in no file has the name that its runtime gave it", "[analyze][sy
     RecordedNames users(maps, {}, made);
     AddressNames names(nullptr, &users);
     CHECK(names.user_location(kPid, 0x104) == "perf-4711.map`compiled method+0x4");
-    CHECK(names.user_symbol_start(kPid, 0x104) == 0x100);
+    KeyTimes keys;
+    CHECK(names.user_symbol_start(kPid, 0x104, keys) == 0x100);
     CHECK(names.user_location(kPid, 0x110) == "0x110");
     // It is a caller by its frame pointer; what has neither a file nor a name is none.
     uint64_t registers[FrameState::kCount] = {}, stack[] = {0, 0x108, 0x200, 0x300};
@@ -170,6 +201,217 @@ TEST_CASE("lines of a stripped program are in its file of debug symbols", "[anal
           base::strprintf("program`daybreak_witness_function (recorded_names_test.cpp:%d)",
                           kWitnessLine));
     CHECK(users.missing().empty());
+    base::ScopedFd program = open_object(folder + "/program");
+    ObjectSymbols symbols = ObjectSymbols::read(program.get());
+    auto is_witness = [](const auto& one) { return one.name == "daybreak_witness_function"; };
+    CHECK(std::ranges::none_of(symbols.symbols(), is_witness));
+    add_debug_symbols(symbols, folder);
+    CHECK(std::ranges::any_of(symbols.symbols(), is_witness));
+}
+
+TEST_CASE("lines are not read where they would be more than there may be", "[analyze][symbols]") {
+    Code code = code_at(witness());
+    test::TempFolder temporary;
+    const std::string path = (temporary.path / "packed").string();
+    const std::string pack =
+        "objcopy --compress-debug-sections=zlib-gabi " + code.path + " " + path;
+    REQUIRE(std::system(pack.c_str()) == 0);
+    auto open = [&] { return base::ScopedFd(::open(path.c_str(), O_RDWR | O_CLOEXEC)); };
+    {
+        ObjectLines lines(open());
+        CHECK_FALSE(lines.empty());
+        CHECK(lines.too_large().empty());
+    }
+    // The first section that is packed says how large it is.
+    base::ScopedFd file = open();
+    Elf64_Ehdr head;
+    REQUIRE(::pread(file.get(), &head, sizeof(head), 0) == sizeof(head));
+    std::vector<Elf64_Shdr> sections(head.e_shnum);
+    const size_t bytes = sections.size() * sizeof(Elf64_Shdr);
+    REQUIRE(::pread(file.get(), sections.data(), bytes, static_cast<off_t>(head.e_shoff)) ==
+            static_cast<ssize_t>(bytes));
+    auto packed = std::ranges::find_if(
+        sections, [](const auto& one) { return (one.sh_flags & SHF_COMPRESSED) != 0; });
+    REQUIRE(packed != sections.end());
+    const uint64_t claimed = ObjectLines::kUnpackedBytesMax + 1;
+    REQUIRE(::pwrite(file.get(), &claimed, sizeof(claimed),
+                     static_cast<off_t>(packed->sh_offset + offsetof(Elf64_Chdr, ch_size))) ==
+            sizeof(claimed));
+    ObjectLines lines(open());
+    CHECK(lines.empty());
+    CHECK(lines.too_large() == "more than 1024 MiB when it is unpacked");
+}
+
+/// A function of which a unit says the folder by a name in another file, as dwz makes them.
+constexpr const char* kSharedName = R"(
+    .text
+shared: .file 1 "shared.c"
+    .loc 1 7
+    nop
+    ret
+.Lend:
+    .section .debug_line
+.Lline:
+    .section .debug_abbrev,"",@progbits
+.Labbrev: .uleb128 1, 0x11
+    .byte 0
+    .uleb128 0x10, 0x17, 0x11, 0x01, 0x12, 0x07, 0x1b, 0x1f21
+    .byte 0, 0, 0
+    .section .debug_info,"",@progbits
+    .long .Linfo_end - .Linfo
+.Linfo: .short 4
+    .long .Labbrev
+    .byte 8
+    .uleb128 1
+    .long .Lline
+    .quad shared, .Lend - shared
+    .long 0
+.Linfo_end:
+    .section .gnu_debugaltlink,"",@progbits
+    .asciz "FOLDER"
+    .fill 20, 1, 7
+)";
+
+namespace {
+
+/// Makes a shared object of assembler in a folder.
+base::ScopedFd made_of(const std::string& source, const std::string& folder) {
+    std::ofstream(folder + "/made.s") << source;
+    const std::string make =
+        "cd " + folder + " && as made.s -o made.o && ld -shared made.o" + " -o made.so 2>/dev/null";
+    REQUIRE(std::system(make.c_str()) == 0);
+    return base::ScopedFd(::open((folder + "/made.so").c_str(), O_RDONLY | O_CLOEXEC));
+}
+
+} // namespace
+
+TEST_CASE("what a file names for its debug information is opened only if it is a file",
+          "[analyze][symbols]") {
+    test::TempFolder temporary;
+    const std::string folder = temporary.path.string();
+    std::string source = kSharedName;
+    source.replace(source.find("FOLDER"), 6, folder);
+    made_of(source, folder);
+    base::ScopedFd watch(::inotify_init1(IN_NONBLOCK | IN_CLOEXEC));
+    REQUIRE(::inotify_add_watch(watch.get(), folder.c_str(), IN_OPEN | IN_ONLYDIR) >= 0);
+    base::ScopedFd file(::open((folder + "/made.so").c_str(), O_RDONLY | O_CLOEXEC));
+    char events[4096];
+    REQUIRE(::read(watch.get(), events, sizeof(events)) > 0); // of made.so itself
+    ObjectSymbols symbols = ObjectSymbols::read(file.get());
+    ObjectLines lines(std::move(file));
+    REQUIRE_FALSE(lines.empty());
+    REQUIRE(symbols.segments().size() > 0);
+    uint64_t text = 0;
+    for (const auto& segment : symbols.segments())
+        if (lines.find(segment.address) == "shared.c:7")
+            text = segment.address;
+    CHECK(text != 0);
+    CHECK(::read(watch.get(), events, sizeof(events)) < 0);
+}
+
+/// One after the other: 3000 units that share 2000 ranges of nothing.
+constexpr const char* kManyRanges = R"(
+    .text
+code: .fill 64, 1, 0x90
+    .section .debug_abbrev,"",@progbits
+    .uleb128 1, 0x11
+    .byte 0
+    .uleb128 0x55, 0x17
+    .byte 0, 0, 0
+    .section .debug_info,"",@progbits
+    .rept 3000
+    .long 12
+    .short 4
+    .long 0
+    .byte 8
+    .uleb128 1
+    .long 0
+    .endr
+    .section .debug_ranges,"",@progbits
+    .rept 2000
+    .quad 5, 5
+    .endr
+    .quad 0, 0
+)";
+
+/// A unit whose line table is of LINES bytes, each of which is a line.
+constexpr const char* kManyLines = R"(
+    .text
+code: .fill 64, 1, 0x90
+    .section .debug_abbrev,"",@progbits
+    .uleb128 1, 0x11
+    .byte 0
+    .uleb128 0x11, 0x01, 0x12, 0x07, 0x10, 0x17
+    .byte 0, 0, 0
+    .section .debug_info,"",@progbits
+    .long .Linfo_end - .Linfo
+.Linfo: .short 4
+    .long 0
+    .byte 8
+    .uleb128 1
+    .quad code, 64
+    .long 0
+.Linfo_end:
+    .section .debug_line,"",@progbits
+    .long .Lend - .Lbegin
+.Lbegin: .short 3
+    .long .Lprogram - .Lheader
+.Lheader: .byte 1, 1, -5, 14, 13
+    .byte 0, 1, 1, 1, 1, 0, 0, 0, 1, 0, 0, 1
+    .byte 0
+    .asciz "lines.c"
+    .byte 0, 0, 0, 0
+.Lprogram: .byte 0, 9, 2
+    .quad code
+    .byte 1
+    .fill LINES, 1, 0x12
+    .byte 2
+    .uleb128 64
+    .byte 0, 1, 1
+.Lend:
+)";
+
+TEST_CASE("of ranges and lines no more are read than a program has", "[analyze][symbols]") {
+    test::TempFolder temporary;
+    using Found = std::pair<std::string, std::string>; // a line, and of what there is too much
+    auto found = [&](const std::string& source) {
+        base::ScopedFd file = made_of(source, temporary.path.string());
+        ObjectSymbols symbols = ObjectSymbols::read(file.get());
+        ObjectLines lines(std::move(file));
+        std::string line;
+        for (const auto& segment : symbols.segments())
+            if (segment.is_code)
+                line = lines.find(segment.address);
+        return Found(line, lines.too_large());
+    };
+    auto lines_of = [&](uint64_t bytes) {
+        std::string source = kManyLines;
+        return source.replace(source.find("LINES"), 5, std::to_string(bytes));
+    };
+    CHECK(found(lines_of(1000)) == Found("lines.c:1", ""));
+    CHECK(found(lines_of(ObjectLines::kLineBytesMax)) ==
+          Found("", "more than 16 MiB of lines where addresses are"));
+    CHECK(found(kManyRanges) == Found("", "more than 4194304 address ranges"));
+}
+
+TEST_CASE("a stripped program has the names that were packed into it", "[analyze][symbols]") {
+    Code code = code_at(witness());
+    test::TempFolder temporary;
+    const std::string folder = temporary.path.string();
+    // As Fedora's packages are made: functions alone, in a file of debug symbols, by xz.
+    const std::string pack =
+        "cd " + folder + " && objcopy --strip-all " + code.path +
+        " program && objcopy --only-keep-debug " + code.path +
+        " debug && objcopy -S --keep-symbol=daybreak_witness_function debug mini && xz mini && " +
+        "objcopy --add-section .gnu_debugdata=mini.xz program packed";
+    REQUIRE(std::system(pack.c_str()) == 0);
+    auto named = [&](const char* file) {
+        formats::ProcessMaps maps = maps_of(code, build_id_of(code.path), folder + "/" + file);
+        RecordedNames users(maps, {});
+        return AddressNames(nullptr, &users).user_location(kPid, witness() + 1);
+    };
+    CHECK_FALSE(named("program").ends_with("`daybreak_witness_function+0x1"));
+    CHECK(named("packed") == "packed`daybreak_witness_function+0x1");
 }
 
 TEST_CASE("a library that is stripped has the names of its dynamic symbols", "[analyze][symbols]") {
@@ -219,17 +461,33 @@ TEST_CASE("a key whose time was known when it was counted keeps what was there t
     CHECK(maps.add(block.bytes()) == "");
     maps.finish();
     std::string name = code.path.substr(code.path.rfind('/') + 1) + "`daybreak_witness_function";
-    RecordedNames unknown(maps, {}), users(maps, {});
-    CHECK(AddressNames(nullptr, &unknown).user_symbol(kPid, witness()).starts_with("0x"));
-    CHECK(users.find(kPid, witness() + 1, 2'000'000'000)->symbol_offset == 1);
+    RecordedNames users(maps, {});
     AddressNames names(nullptr, &users);
-    CHECK(names.user_location(kPid, witness() + 1) == name + "+0x1");
-    CHECK(names.user_symbol(kPid, witness()) == name); // where its key is
-    CHECK(names.user_module(kPid, code.begin) + "`" == name.substr(0, name.find('`') + 1));
-    // At another time another program was there.
-    CHECK(users.find(kPid, witness() + 1, 500'000)->object == "shell");
-    CHECK(names.user_location(kPid, witness() + 1).starts_with("0x"));
-    CHECK(names.user_symbol(kPid, witness()) == name);
+    formats::ClockModel clock; // of nanoseconds
+    KeyTimes keys, others;
+    {
+        AddressNames::Moment then(names, &clock, 2'000'000'000);
+        CHECK(names.user_location(kPid, witness() + 1) == name + "+0x1");
+        CHECK(names.user_symbol_start(kPid, witness() + 1, keys) == witness());
+        CHECK(names.user_module_start(kPid, witness() + 1, keys) == code.begin);
+    }
+    // What a record that was printed named says nothing of keys that were counted without one.
+    CHECK(names.user_symbol(kPid, witness()).starts_with("0x"));
+    {
+        AddressNames::Moment of_others(names, others);
+        CHECK(names.user_symbol(kPid, witness()).starts_with("0x"));
+        AddressNames::Moment of_keys(names, keys);
+        CHECK(names.user_symbol(kPid, witness()) == name);
+        CHECK(names.user_module(kPid, code.begin) + "`" == name.substr(0, name.find('`') + 1));
+    }
+    // A key that was counted at another time, too, when another program was there, is neither's.
+    {
+        AddressNames::Moment then(names, &clock, 500'000);
+        CHECK(users.find(kPid, witness(), 500'000)->object == "shell");
+        CHECK(names.user_symbol_start(kPid, witness(), keys) == witness());
+    }
+    AddressNames::Moment of_keys(names, keys);
+    CHECK(names.user_symbol(kPid, witness()).starts_with("0x"));
 }
 
 TEST_CASE("a file that is elsewhere now is found in a folder, by build id and by name",

@@ -107,11 +107,15 @@ TEST_CASE("addresses of a process are named and have a beginning", "[analyze][sy
     AddressNames raw(nullptr, &processes, {.mangled = true});
     CHECK(raw.user_location(7, 0x401004) == "prog`_ZN1a1bEv+0x4");
     CHECK(names.user_symbol(7, 0x401004) == "prog`a::b()");
-    CHECK(names.user_symbol_start(7, 0x401004) == 0x401000);
-    CHECK(names.user_symbol_start(7, 0x402004) == 0x402004);
-    CHECK(names.user_module_start(7, 0x402004) == 0x400000);
-    CHECK(names.user_module_start(8, 0x402004) == 0x402004);
+    KeyTimes keys;
+    CHECK(names.user_symbol_start(7, 0x401004, keys) == 0x401000);
+    CHECK(names.user_symbol_start(7, 0x402004, keys) == 0x402004);
+    CHECK(names.user_module_start(7, 0x402004, keys) == 0x400000);
+    CHECK(names.user_module_start(8, 0x402004, keys) == 0x402004);
+    CHECK(keys.find(7, 0x401000) == nullptr); // it was of no known time
     CHECK(!names.unnamed());
+    CHECK(names.unnamed().unmapped); // 0x402004 of process 8
+    CHECK(!raw.unnamed().unmapped);
     CHECK_FALSE(processes.asked_ns);
     formats::ClockModel clock; // of nanoseconds
     {

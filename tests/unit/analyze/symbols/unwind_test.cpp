@@ -86,6 +86,9 @@ TEST_CASE("a recorded stack leads to the program's first function", "[analyze][s
         UnwoundStack none = unwind(snapshot.thread(), nothing);
         CHECK(none.frames.size() == 1);
         CHECK(none.why_short == "no file of that build for libx.so");
+        auto odd = [](uint64_t) { return UnwindPlace{nullptr, 16, "li\033[31m\nx"}; };
+        CHECK(unwind(snapshot.thread(), odd).why_short ==
+              "no file of that build for li\\033[31m\\012x");
     }
     SECTION("code without tables is followed by its frame pointer") {
         Snapshot made;

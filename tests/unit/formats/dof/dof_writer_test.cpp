@@ -72,6 +72,56 @@ TEST_CASE("a program survives writing and reading", "[formats][dof]") {
     CHECK(*write_dof(third) == *rewritten);
 }
 
+TEST_CASE("functions of a file are small in an image, and read as they were written",
+          "[formats][dof]") {
+    DofProgram program = sample_program();
+    DofPlace place{
+        {"pid", "/bin/large", "", "", 0}, "/bin/large", "", DBK_PLACE_ENTRY, 0, 0, 0, 0, 0x300,
+        std::vector<uint8_t>(20, 7)};
+    const auto empty = write_dof(program)->size();
+    size_t name_bytes = 0;
+    constexpr uint64_t kFunctions = 50000;
+    for (uint64_t i = 0; i < kFunctions; i++)
+        for (uint32_t kind : {DBK_PLACE_ENTRY, DBK_PLACE_RETURN}) {
+            place.kind = kind;
+            place.probe.function = "function_" + std::to_string(i);
+            place.probe.name = kind == DBK_PLACE_ENTRY ? "entry" : "return";
+            place.offset = place.function_at = 0x1000 + 16 * i;
+            program.places.push_back(place);
+            name_bytes += kind == DBK_PLACE_ENTRY ? place.probe.function.size() + 1 : 0;
+        }
+    place.probe.provider = "large";
+    place.kind = DBK_PLACE_MARK;
+    place.operands = "8@%rax";
+    program.places.insert(program.places.begin() + 1, 2, place);
+    auto bytes = write_dof(program);
+    REQUIRE(bytes.ok());
+    CHECK(bytes->size() - empty < 32 * 2 * kFunctions + name_bytes + 1000);
+    auto read = parse_dof(*bytes);
+    REQUIRE(read.ok());
+    const auto& places = read->program.places;
+    REQUIRE(places.size() == program.places.size());
+    // The first of its kind, marks, and then those that are like it.
+    auto is_same = [](const DofPlace& a, const DofPlace& b) {
+        return a.probe.text() == b.probe.text() && a.path == b.path && a.operands == b.operands &&
+               a.kind == b.kind && a.pid == b.pid && a.offset == b.offset &&
+               a.function_at == b.function_at && a.build_id_at == b.build_id_at &&
+               a.build_id == b.build_id;
+    };
+    CHECK(std::equal(places.begin(), places.end(), program.places.begin(), is_same));
+    CHECK(*write_dof(read->program) == *bytes);
+
+    place.probe.function = std::string(4000, 'x');
+    for (int i = 0; i < 3000; i++) {
+        place.probe.function += 'x';
+        program.places.push_back(place);
+    }
+    auto refused = write_dof(program);
+    REQUIRE(!refused.ok());
+    CHECK(refused.error().message().find("103002 probes of functions are too many for one "
+                                         "program") != std::string::npos);
+}
+
 TEST_CASE("sections have the published alignments and entry sizes", "[formats][dof]") {
     DofProgram program = sample_program();
     auto bytes = write_dof(program);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "formats/module/module_file.hpp"
 
+#include "base/elf_header.hpp"
 #include "base/file.hpp"
 
 #include <catch2/catch.hpp>
@@ -61,17 +62,8 @@ TEST_CASE("a file that is not a module is refused in words", "[formats][module]"
 /// An ELF file of many sections whose names are all in a table without a NUL.
 base::Bytes endless_names(size_t table_bytes) {
     constexpr size_t kSections = 20'000;
-    Elf64_Ehdr header = {};
-    std::memcpy(header.e_ident, ELFMAG, SELFMAG);
-    header.e_ident[EI_CLASS] = ELFCLASS64;
-    header.e_ident[EI_DATA] = ELFDATA2LSB;
-    header.e_ident[EI_VERSION] = EV_CURRENT;
-    header.e_type = ET_REL;
-    header.e_machine = EM_X86_64;
-    header.e_version = EV_CURRENT;
-    header.e_ehsize = sizeof(header);
+    Elf64_Ehdr header = base::elf_header(ET_REL);
     header.e_shoff = sizeof(header);
-    header.e_shentsize = sizeof(Elf64_Shdr);
     header.e_shnum = kSections;
     header.e_shstrndx = 1;
     std::vector<Elf64_Shdr> sections(kSections);

@@ -86,6 +86,44 @@ TEST_CASE("a process has what it had mapped at that time", "[maps]") {
     CHECK(maps.counts().files == 2);
 }
 
+TEST_CASE("what was unmapped is in no file until something is mapped there", "[maps]") {
+    Block block;
+    uint32_t a = block.file("/a"), b = block.file("/b");
+    block.image(7, 100);
+    block.mapping(7, 101, 0x1000, 0x5000, 0, a);
+    block.unmapped(7, 150, 0x2000, 0x3000); // a part of it
+    block.mapping(7, 200, 0x2000, 0x3000, 0x100, b);
+    block.mapping(7, 250, 0x1000, 0x2000, 0, a); // in place of itself, in the same nanosecond
+    block.unmapped(7, 250, 0x1000, 0x2000);
+    block.mapping(7, 260, 0x8000, 0x9000, 0, 0); // memory without a file
+    ProcessMaps maps = maps_of({&block});
+    CHECK(at(maps, 7, 0x2010, 149) == "/a+4112");
+    CHECK(at(maps, 7, 0x2010, 150) == "");
+    CHECK(at(maps, 7, 0x1ff0, 150) == "/a+4080");
+    CHECK(at(maps, 7, 0x3000, 150) == "/a+8192");
+    CHECK(at(maps, 7, 0x2010, 200) == "/b+272");
+    CHECK(at(maps, 7, 0x1000, 250) == "/a+0");
+    CHECK(maps.was_in_no_file(7, 0x2010, 150));
+    CHECK(maps.was_in_no_file(7, 0x8000, 260));
+    CHECK_FALSE(maps.was_in_no_file(7, 0x2010, 149));
+    CHECK_FALSE(maps.was_in_no_file(7, 0x2010, 200));
+    CHECK_FALSE(maps.was_in_no_file(7, 0x7000, 150)); // nothing is known of it
+    CHECK_FALSE(maps.was_in_no_file(8, 0x2010, 150));
+    CHECK(maps.counts().mappings == 4);
+    CHECK(maps.counts().unmapped == 2);
+    // Without a time what lay there counts, if it was always the same.
+    CHECK(at(maps, 7, 0x1000) == "/a+0");
+    CHECK(at(maps, 7, 0x2010) == "");
+    Block gone, wrong;
+    gone.image(7, 100);
+    gone.mapping(7, 101, 0x1000, 0x2000, 0, gone.file("/a"));
+    gone.unmapped(7, 150, 0x1000, 0x2000);
+    CHECK(at(maps_of({&gone}), 7, 0x1000) == "/a+0");
+    wrong.unmapped(7, 150, 0x1000, 0x2000, wrong.file("/a"));
+    ProcessMaps refused;
+    CHECK(refused.add(wrong.bytes()) == "a file where nothing is mapped");
+}
+
 TEST_CASE("a process that shares memory has the mappings of its parent", "[maps]") {
     Block block;
     uint32_t a = block.file("/a");
@@ -97,6 +135,21 @@ TEST_CASE("a process that shares memory has the mappings of its parent", "[maps]
     CHECK(at(maps, 8, 0x1234, 250) == "/a+564");
     CHECK(at(maps, 8, 0x1234, 150) == "");
     CHECK(at(maps, 9, 0x1234, 250) == "");
+}
+
+TEST_CASE("images of other namespaces are counted by those", "[maps]") {
+    Block block, again(2, 9);
+    block.image(7, 100); // an older writer
+    block.image_in(7, 200, 0, 0);
+    block.image_in(8, 300, 4026532201, 4026532203);
+    block.image_in(9, 400, 4026532201, 0);
+    again.image_in(9, 400, 4026532201, 0);
+    again.image_in(9, 500, 4026532202, 0);
+    ProcessMaps maps = maps_of({&block, &again});
+    CHECK(maps.counts().images == 5);
+    CHECK(maps.other_namespaces().mount ==
+          std::map<uint32_t, uint64_t>{{4026532201, 2}, {4026532202, 1}});
+    CHECK(maps.other_namespaces().pid == std::map<uint32_t, uint64_t>{{4026532203, 1}});
 }
 
 TEST_CASE("after a gap nothing is known of images from before", "[maps]") {
@@ -181,6 +234,10 @@ TEST_CASE("many images and many gaps are not looked at each with each", "[maps]"
     maps.finish();
     for (uint64_t at = 0; at < kCount; at++)
         CHECK_FALSE(maps.find(7, 0x1000, 10 * at + 1));
+    for (uint64_t at = 0; at < kCount; at++)
+        CHECK_FALSE(maps.find(7, 0x1000, std::nullopt)); // of how many is not looked at
+    CHECK(maps.is_of_several(7, 0x1000));
+    CHECK_FALSE(maps.is_of_several(8, 0x1000));
     CHECK((std::clock() - begin) / CLOCKS_PER_SEC < 10);
 }
 

@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "live/process/places.hpp"
 
+#include "base/elf_header.hpp"
 #include "base/file.hpp"
 #include "tests/support/temp_folder.hpp"
 
 #include <catch2/catch.hpp>
 
+#include <algorithm>
 #include <cstring>
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <filesystem>
+#include <fstream>
 #include <set>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -35,6 +38,20 @@ std::vector<DofPlace> places_of(const DofProbeName& description) {
 extern "C" [[gnu::noinline, gnu::visibility("default")]] long a_function_of_the_test(long number) {
     asm volatile("" : "+r"(number));
     return number * 3;
+}
+
+TEST_CASE("a library is meant by its file's name without the last numbers, too", "[live]") {
+    const std::string file = "libstdc++.so.6.0.30";
+    CHECK(module_meant("libstdc++.so.6.0.30", file, false) == file);
+    CHECK(module_meant("libstdc++.so.6.0", file, false) == "libstdc++.so.6.0");
+    CHECK(module_meant("libstdc++.so.6", file, false) == "libstdc++.so.6");
+    CHECK(module_meant("libstdc++.so", file, false) == "libstdc++.so");
+    CHECK(module_meant("libstdc++", file, false) == "libstdc++");
+    CHECK(module_meant("libstdc??.so.6", file, false) == "libstdc++.so.6");
+    CHECK(module_meant("libstdc*", file, false) == file);
+    CHECK_FALSE(module_meant("libstdc++.so.5", file, false));
+    CHECK_FALSE(module_meant("libstdc++.s", file, false));
+    CHECK_FALSE(module_meant("program.1", "program.1.2", true));
 }
 
 TEST_CASE("a provider names a process by its number alone", "[live]") {
@@ -90,6 +107,10 @@ TEST_CASE("a provider whose name ends in digits is one of a process, too", "[liv
     REQUIRE(by_path.all().size() == 1);
     CHECK(by_path.all()[0].probe.name == "here");
     CHECK(by_path.all()[0].offset == places.all()[0].offset);
+    Places exactly;
+    REQUIRE(exactly.add_by_path({"digits2", "/proc/self/exe", "", "", 0}).ok());
+    REQUIRE(exactly.all().size() == 1);
+    CHECK(exactly.all()[0].probe.provider == "digits2");
 }
 
 TEST_CASE("a function's place is where its instructions are in the file that is mapped", "[live]") {
@@ -117,7 +138,7 @@ TEST_CASE("an object is meant by its file's name, without .so, too", "[live]") {
     using Modules = std::set<std::string>;
     CHECK(modules("libc.so.6") == Modules{"libc.so.6"});
     CHECK(modules("libc") == Modules{"libc"});
-    CHECK(modules("libc.so") == Modules{});
+    CHECK(modules("libc.so") == Modules{"libc.so"});
     CHECK(modules("libc*") == Modules{"libc.so.6"});
     CHECK(modules("lib") == Modules{});
     CHECK(modules("a.out") == Modules{});
@@ -162,7 +183,7 @@ TEST_CASE("a file is named by its path, for every process that will map it", "[l
     CHECK(!is_by_path({"pid*", "cat", "main", "entry", 0}));
     CHECK(!is_by_path({"pid1", "/bin/cat", "main", "entry", 0}));
     CHECK(is_by_path({"python*", "/bin/cat", "", "gc-start", 0}));
-    CHECK(!is_by_path({"python12", "/bin/cat", "", "gc-start", 0}));
+    CHECK(is_by_path({"glib2", "/bin/cat", "", "gc-start", 0}));
     CHECK(!is_by_path({"fbt", "/bin/cat", "main", "entry", 0}));
     CHECK(!is_by_path({"pid*", "/bin/cat", "main", "entry", 7}));
     auto mapped = places_of({own(), "a.out", "a_function_of_the_test", "entry", 0});
@@ -186,6 +207,132 @@ TEST_CASE("a file is named by its path, for every process that will map it", "[l
     CHECK(!places.has({"pid*", "/proc/self/exe", "none", "entry", 0}));
     CHECK(!places.add_by_path({"pid*", "/no/such/file", "main", "", 0}).ok());
     CHECK(!places.add_by_path({"pid*", "/proc/self/cmdline", "main", "", 0}).ok());
+}
+
+TEST_CASE("marks of no process and no file are of the files that run", "[live]") {
+    CHECK(is_of_running({"python*", "", "", "gc-start", 0}));
+    CHECK(is_of_running({"python*", "libpython*", "", "", 0}));
+    for (const char* provider : {"", "*", "pid*", "vfs*", "tcp", "kinst", "python12"})
+        CHECK(!is_of_running({provider, "", "", "gc-start", 0}));
+    CHECK(!is_of_running({"python*", "/bin/cat", "", "gc-start", 0}));
+    CHECK(!is_of_running({"python*", "", "", "gc-start", 7}));
+    auto places_of_running = [](const char* provider, const char* module, const char* name) {
+        Places places;
+        places.add_running({provider, module, "", name, 0});
+        return places.all();
+    };
+    const std::string self = std::filesystem::canonical("/proc/self/exe");
+    auto found = places_of_running("digit*", "", "here");
+    std::erase_if(found, [&](const DofPlace& place) { return place.path != self; });
+    REQUIRE(found.size() == 1);
+    CHECK(found[0].probe.text() == "digits2:" + std::filesystem::path(self).filename().string() +
+                                       ":a_mark_of_the_test:here");
+    CHECK(found[0].pid == 0);
+    CHECK(found[0].kind == DBK_PLACE_MARK);
+    CHECK(found[0].build_id.size() == 20);
+    CHECK(places_of_running("digit*", "a.out", "here").front().probe.module == "a.out");
+    CHECK(places_of_running("digit*", "libc", "").empty());
+    CHECK(places_of_running("digit*", "", "there").empty());
+    Places places;
+    const DofProbeName name{"digit*", "", "", "h*", 0};
+    CHECK(!places.has(name));
+    places.add_running(name);
+    CHECK(places.has(name));
+}
+
+namespace {
+
+/// A program of marks digits2:::here, whose names are longer by some bytes, and nothing else.
+std::string program_of_marks(int count, size_t more_bytes) {
+    const std::string names = std::string("\0.note.stapsdt\0.shstrtab", 25) + '\0';
+    Elf64_Ehdr header = daybreak::base::elf_header(ET_DYN);
+    constexpr uint64_t kCodeBytes = 0x4000, kNotes = 0x1000 + kCodeBytes;
+    Elf64_Phdr code = {PT_LOAD, PF_R | PF_X, 0x1000,     0x1000,
+                       0x1000,  kCodeBytes,  kCodeBytes, 0x1000};
+    std::string notes;
+    for (int i = 0; i < count; i++) {
+        const uint64_t addresses[] = {0x1000 + static_cast<uint64_t>(i) % kCodeBytes, 0, 0};
+        std::string text = std::string("digits2\0here", 12) + std::string(more_bytes, 'x') + '\0';
+        text.resize((text.size() / 4 + 1) * 4); // its end is a NUL
+        const uint32_t note[] = {8, static_cast<uint32_t>(sizeof(addresses) + text.size()), 3};
+        notes.append(reinterpret_cast<const char*>(note), sizeof(note));
+        notes.append("stapsdt", 8);
+        notes.append(reinterpret_cast<const char*>(addresses), sizeof(addresses));
+        notes += text;
+    }
+    Elf64_Shdr sections[3] = {};
+    sections[1].sh_name = 1;
+    sections[1].sh_type = SHT_NOTE;
+    sections[1].sh_offset = kNotes;
+    sections[1].sh_size = notes.size();
+    sections[2].sh_name = 15;
+    sections[2].sh_type = SHT_STRTAB;
+    sections[2].sh_offset = kNotes + notes.size();
+    sections[2].sh_size = names.size();
+    header.e_phoff = sizeof(header);
+    header.e_phentsize = sizeof(code);
+    header.e_phnum = 1;
+    header.e_shoff = sections[2].sh_offset + names.size();
+    header.e_shnum = 3;
+    header.e_shstrndx = 2;
+    std::string bytes(kNotes, '\0');
+    std::memcpy(bytes.data(), &header, sizeof(header));
+    std::memcpy(bytes.data() + sizeof(header), &code, sizeof(code));
+    bytes += notes + names;
+    return bytes.append(reinterpret_cast<const char*>(sections), sizeof(sections));
+}
+
+} // namespace
+
+TEST_CASE("files that run have room together, the small ones first", "[live]") {
+    daybreak::test::TempFolder folder;
+    std::vector<std::pair<void*, size_t>> mapped;
+    const auto [small, large] =
+        std::pair((folder.path / "small").string(), (folder.path / "large").string());
+    for (const auto& [path, count, bytes] :
+         {std::tuple(small, 3, size_t{0}), std::tuple(large, 16'000, size_t{300})}) {
+        std::ofstream(path) << program_of_marks(count, bytes);
+        daybreak::base::ScopedFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+        void* code =
+            ::mmap(nullptr, 0x1000, PROT_READ | PROT_EXEC, MAP_PRIVATE, file.get(), 0x1000);
+        REQUIRE(code != MAP_FAILED);
+        mapped.emplace_back(code, 0x1000);
+    }
+    Places places;
+    places.add_running({"digits*", "", "", "here*", 0});
+    auto count_of = [&](const std::string& path) {
+        return std::ranges::count(places.all(), path, &DofPlace::path);
+    };
+    CHECK(count_of(small) == 3);
+    CHECK(count_of(large) == 0);
+    CHECK(count_of(std::filesystem::canonical("/proc/self/exe")) == 1);
+    CHECK(places.remark() == large + " left out: with its 16000 marks there are too many in the "
+                                     "files that run; name a file by its path");
+    for (const auto& [code, bytes] : mapped)
+        ::munmap(code, bytes);
+}
+
+TEST_CASE("a place in a file without a build id is known by its code", "[live]") {
+    daybreak::test::TempFolder folder;
+    const auto path = std::filesystem::path(folder.path) / "copy";
+    std::filesystem::copy("/proc/self/exe", path);
+    auto place_of = [&](const char* name) {
+        Places places;
+        REQUIRE(places.add_by_path({"pid*", path.string(), "a_function_of_*", name, 0}).ok());
+        REQUIRE(places.all().size() == 1);
+        return places.all()[0];
+    };
+    daybreak::base::ScopedFd file(::open(path.c_str(), O_RDWR | O_CLOEXEC));
+    auto id_at = static_cast<off_t>(place_of("entry").build_id_at);
+    REQUIRE(::pwrite(file.get(), "???", 3, id_at - 4) == 3); // GNU: the note is another's now
+    for (const char* name : {"entry", "return", "1"}) {
+        DofPlace place = place_of(name);
+        uint64_t begin = place.offset - (*name == '1');
+        CHECK(place.build_id_at == begin);
+        std::vector<uint8_t> code(20);
+        CHECK(::pread(file.get(), code.data(), code.size(), static_cast<off_t>(begin)) == 20);
+        CHECK(place.build_id == code);
+    }
 }
 
 TEST_CASE("marks of a file are named by its path, with the provider's name alone", "[live]") {

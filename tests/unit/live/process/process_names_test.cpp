@@ -2,13 +2,17 @@
 #include "live/process/process_names.hpp"
 
 #include "live/process/target.hpp"
+#include "tests/support/maps_block.hpp"
 #include "tests/support/stack_snapshot.hpp"
 #include "tests/support/temp_folder.hpp"
 
 #include <catch2/catch.hpp>
+#include <cinttypes>
 #include <csignal>
+#include <cstdio>
 #include <fcntl.h>
 #include <filesystem>
+#include <fstream>
 #include <sched.h>
 #include <sys/inotify.h>
 #include <sys/mman.h>
@@ -35,7 +39,108 @@ uint64_t address() {
     return reinterpret_cast<uint64_t>(&process_names_test_function);
 }
 
+constexpr uint32_t kNoPid = 0x7ffffff0; ///< the kernel gives none as large
+
+/// All code that is mapped here, as a process has had it from a time on.
+void put_own_code(test::MapsBlock& block, uint32_t pid, uint64_t mono_ns) {
+    block.image(pid, mono_ns);
+    std::ifstream maps("/proc/self/maps");
+    for (std::string line; std::getline(maps, line);) {
+        uint64_t begin = 0, end = 0, offset = 0;
+        char executable = 0;
+        int path_at = 0;
+        if (std::sscanf(line.c_str(), "%" SCNx64 "-%" SCNx64 " %*2c%c%*c %" SCNx64 " %*s %*s %n",
+                        &begin, &end, &executable, &offset, &path_at) < 4 ||
+            executable != 'x' || line.find('/') == std::string::npos)
+            continue;
+        const std::string path = line.substr(static_cast<size_t>(path_at));
+        base::ScopedFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+        uint32_t at = block.file(path, analyze::ObjectSymbols::read(file.get()).build_id());
+        block.mapping(pid, mono_ns, begin, end, offset, at);
+    }
+}
+
+formats::ProcessMaps maps_of(const test::MapsBlock& block) {
+    formats::ProcessMaps maps;
+    REQUIRE(maps.add(block.bytes()) == "");
+    maps.finish();
+    return maps;
+}
+
 } // namespace
+
+TEST_CASE("an address has the name of what was there at the time of its record", "[live][names]") {
+    ProcessNames names;
+    auto other = names.functions(self(), [](const ProcessNames::Function& function) {
+        return function.object == "libc.so.6" && function.name == "getenv";
+    });
+    REQUIRE_FALSE(other.empty());
+    base::ScopedFd libc(::open(other[0].path.c_str(), O_RDONLY | O_CLOEXEC));
+    const std::string id = analyze::ObjectSymbols::read(libc.get()).build_id();
+    const std::string path = std::filesystem::read_symlink(other[0].path).string();
+    // Before it executed this program it had libc there.
+    test::MapsBlock block;
+    const auto pid = static_cast<uint32_t>(self());
+    block.image(pid, 1'000'000'000);
+    block.mapping(pid, 1'000'000'000, address() - 16, address() + 4096, other[0].file_offset - 16,
+                  block.file(path, id));
+    put_own_code(block, pid, 2'000'000'000);
+    put_own_code(block, kNoPid, 2'000'000'000);
+    CHECK(names.find(pid, address() + 1, 1'500'000'000)->symbol == "process_names_test_function");
+    names.set_maps(maps_of(block));
+    auto before = names.find(pid, address() + 1, 1'500'000'000);
+    REQUIRE(before);
+    CHECK(before->object == "libc.so.6");
+    CHECK(before->symbol == "getenv");
+    CHECK(before->symbol_offset == 1);
+    // What is not known to have been another is what is there now.
+    for (uint64_t at : {UINT64_C(2500000000), UINT64_C(500000000)}) {
+        auto now = names.find(pid, address() + 1, at);
+        REQUIRE(now);
+        CHECK(now->object == "test_live_process");
+        CHECK(now->symbol == "process_names_test_function");
+        CHECK(now->symbol_offset == 1);
+    }
+    CHECK_FALSE(names.find(pid, address() + 1, std::nullopt)); // it was in both
+}
+
+TEST_CASE("an address that was unmapped at the time of its record has no name", "[live][names]") {
+    test::MapsBlock block;
+    const auto pid = static_cast<uint32_t>(self());
+    put_own_code(block, pid, 1'000'000'000);
+    block.unmapped(pid, 2'000'000'000, address() - 16, address() + 16);
+    block.mapping(pid, 3'000'000'000, address() - 16, address() + 16, 0, 0); // in no file
+    ProcessNames names([&](uint32_t, uint64_t& bytes_known) {
+        bytes_known = 1;
+        return base::strprintf("%" PRIx64 " 10 made\n", address());
+    });
+    names.set_maps(maps_of(block));
+    auto name_at = [&](uint64_t where, std::optional<uint64_t> mono_ns) {
+        auto place = names.find(pid, where, mono_ns);
+        return place ? place->symbol : "";
+    };
+    CHECK(name_at(address() + 1, 1'500'000'000) == "process_names_test_function");
+    CHECK(name_at(address() + 1, std::nullopt) == "process_names_test_function");
+    CHECK(name_at(address() - 1, 2'500'000'000) == "");
+    CHECK(name_at(address() - 1, 3'500'000'000) == "");
+    CHECK(name_at(address() + 1, 3'500'000'000) == "made");
+    CHECK_FALSE(name_at(address() + 20, 2'500'000'000) == "made");
+}
+
+TEST_CASE("a process that is gone has the names of what it had mapped", "[live][names]") {
+    test::StackSnapshot snapshot;
+    take_stack(snapshot);
+    ProcessNames names;
+    const auto whole = names.unwind(self(), snapshot.thread(), std::nullopt).frames;
+    REQUIRE(whole.size() > 2);
+    CHECK_FALSE(names.find(kNoPid, address(), 2'500'000'000));
+    CHECK(names.unwind(kNoPid, snapshot.thread(), 2'500'000'000).frames.size() == 1);
+    test::MapsBlock block;
+    put_own_code(block, kNoPid, 2'000'000'000);
+    names.set_maps(maps_of(block));
+    CHECK(names.find(kNoPid, address(), 2'500'000'000)->symbol == "process_names_test_function");
+    CHECK(names.unwind(kNoPid, snapshot.thread(), 2'500'000'000).frames == whole);
+}
 
 TEST_CASE("an address in a program has the function's name", "[live][names]") {
     ProcessNames names;
@@ -207,6 +312,7 @@ TEST_CASE("what is in no file has the name that its runtime wrote", "[live][name
         return is_known ? "" : text;
     });
     CHECK_FALSE(names.find(self(), at + 8, std::nullopt));
+    names.set_maps({}); // the next look at a ring
     text = base::strprintf("%llx 10 first\n", static_cast<unsigned long long>(at));
     auto place = names.find(self(), at + 8, std::nullopt);
     REQUIRE(place);
@@ -215,9 +321,11 @@ TEST_CASE("what is in no file has the name that its runtime wrote", "[live][name
     CHECK(place->object == "perf-" + std::to_string(self()) + ".map");
     CHECK_FALSE(names.find(self(), at + 16, std::nullopt));
     text += base::strprintf("%llx 10 second\n", static_cast<unsigned long long>(at + 16));
+    CHECK_FALSE(names.find(self(), at + 16, std::nullopt));
+    names.set_maps({});
     REQUIRE(names.find(self(), at + 16, std::nullopt));
     CHECK(names.find(self(), at + 16, std::nullopt)->symbol == "second");
-    CHECK(asked == 4); // once for each that was not known
+    CHECK(asked == 3); // once for each look that had something unknown
     // A stack goes on by frame pointers through it.
     test::StackSnapshot snapshot;
     snapshot.stack = {0, 0, 0, at + 8, 0};

@@ -8,7 +8,7 @@ using namespace daybreak::live;
 
 namespace {
 
-/// Has two probes of its own, and tick-N for who names one.
+/// Has two probes of its own, tick-N for who names one, and a function for who names process 7.
 class ListingSession : public Session {
 public:
     bool is_simulated() const override { return true; }
@@ -20,12 +20,14 @@ public:
             return base::errorf(base::ErrorCode::io, "cannot list");
         return probes_;
     }
-    base::Result<void> make_named(const formats::DofProbeName& description) override {
+    base::Result<bool> make_named(const formats::DofProbeName& description) override {
         if (fails)
             return base::errorf(base::ErrorCode::io, "cannot make");
         if (description.name.starts_with("tick-"))
             add("profile", "", description.name);
-        return {};
+        if (description.provider == "pid7")
+            add("pid7", "main", "entry");
+        return description.provider == "pid7";
     }
     base::Result<void> enable(const EnableRequest&) override { return {}; }
     base::Result<void> claim() override { return {}; }
@@ -87,6 +89,16 @@ TEST_CASE("a probe that is named is made and found", "[live][session]") {
     CHECK(index.matches({"profile", "", "", "tick-7s"}).size() == 1);
     CHECK(index.matches({"profile", "", "", "tick-7s"}).size() == 1); // made once
     CHECK(index.all().size() == 4);
+}
+
+TEST_CASE("what the session knows that it made is not looked up in the list", "[live][session]") {
+    ListingSession session;
+    ProbeIndex index(session);
+    for (int again = 0; again < 44; again++)
+        CHECK(index.exists({"pid7", "", "main", "entry"}));
+    CHECK(session.lists == 0);
+    CHECK(index.all().size() == 46);
+    CHECK(session.lists == 1);
 }
 
 TEST_CASE("what goes wrong when the session is asked is kept", "[live][session]") {

@@ -18,13 +18,13 @@
 /* A register of struct dbk_operand. */
 static __probe_ctx_inline u64 dbk_user_register(const struct pt_regs *regs, u8 number)
 {
-	static const u8 words[16] = {
+	static const u8 words[DBK_OPERAND_RIP + 1] = {
 		DBK_REGISTER_WORD(ax),	DBK_REGISTER_WORD(bx),	DBK_REGISTER_WORD(cx),
 		DBK_REGISTER_WORD(dx),	DBK_REGISTER_WORD(si),	DBK_REGISTER_WORD(di),
 		DBK_REGISTER_WORD(bp),	DBK_REGISTER_WORD(sp),	DBK_REGISTER_WORD(r8),
 		DBK_REGISTER_WORD(r9),	DBK_REGISTER_WORD(r10), DBK_REGISTER_WORD(r11),
 		DBK_REGISTER_WORD(r12), DBK_REGISTER_WORD(r13), DBK_REGISTER_WORD(r14),
-		DBK_REGISTER_WORD(r15),
+		DBK_REGISTER_WORD(r15), DBK_REGISTER_WORD(ip),
 	};
 
 	return number < ARRAY_SIZE(words) ? dbk_register(regs, words[number]) : 0;

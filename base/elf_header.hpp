@@ -1,20 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The header of a shared object for this machine, for files that tests make by hand.
+// The header of an ELF file of 64 bits for this machine, for files that are made by hand.
 #pragma once
 
+#include <cstdint>
 #include <cstring>
 #include <elf.h>
 
-namespace daybreak::test {
+namespace daybreak::base {
 
-inline Elf64_Ehdr shared_object_header() {
+/// `type` is ET_REL or ET_DYN.  Sections and segments, and where their tables are, are the caller's.
+inline Elf64_Ehdr elf_header(uint16_t type) {
     Elf64_Ehdr header = {};
     std::memcpy(header.e_ident, ELFMAG, SELFMAG);
     header.e_ident[EI_CLASS] = ELFCLASS64;
     header.e_ident[EI_DATA] = ELFDATA2LSB;
     header.e_ident[EI_VERSION] = EV_CURRENT;
-    header.e_type = ET_DYN;
+    header.e_type = type;
     header.e_machine = EM_X86_64;
     header.e_version = EV_CURRENT;
     header.e_ehsize = sizeof(header);
@@ -22,4 +24,4 @@ inline Elf64_Ehdr shared_object_header() {
     return header;
 }
 
-} // namespace daybreak::test
+} // namespace daybreak::base
