@@ -455,18 +455,23 @@ static void check_naming(int device)
 	struct dbk_ioc_provide endless = { "fbt", "", "vfs_read", "" };
 	struct dbk_ioc_provide unknown = { "unknown", "", "", "" };
 	struct dbk_ioc_probe probe = { .probe_id = DBK_PROBE_ONLY_EXISTING };
-	struct dbk_ioc_function function = { 0 };
+	struct dbk_ioc_name name = { 0 };
 	uint32_t before = status_of(device).probe_count;
 
 	check("list-existing", ioctl(device, DBK_IOC_PROBE, &probe) == 0 && probe.probe_id == 1, probe.probe_id);
-	function.probe_id = probe.probe_id;
-	check("function", ioctl(device, DBK_IOC_FUNCTION, &function) == 0 && strcmp(function.part, probe.function) == 0, 0);
-	function.at = ~0u;
-	check("function-ends", ioctl(device, DBK_IOC_FUNCTION, &function) == 0 && function.part[0] == '\0', 0);
-	function.probe_id++;
-	refuses("function-of-another", ioctl(device, DBK_IOC_FUNCTION, &function), ESTALE);
-	function.index = ~0u;
-	refuses("function-of-none", ioctl(device, DBK_IOC_FUNCTION, &function), ENOENT);
+	const char *const names[DBK_NAMES] = { probe.provider, probe.module, probe.function, probe.name };
+	name.probe_id = probe.probe_id;
+	for (name.which = 0; name.which < DBK_NAMES; name.which++)
+		check("name", ioctl(device, DBK_IOC_NAME, &name) == 0 && strcmp(name.part, names[name.which]) == 0, name.which);
+	refuses("name-of-no-kind", ioctl(device, DBK_IOC_NAME, &name), EINVAL);
+	check("function", ioctl(device, DBK_IOC_FUNCTION, &name) == 0 && strcmp(name.part, probe.function) == 0, 0);
+	name.which = DBK_NAME_FUNCTION;
+	name.at = ~0u;
+	check("name-ends", ioctl(device, DBK_IOC_NAME, &name) == 0 && name.part[0] == '\0', 0);
+	name.probe_id++;
+	refuses("name-of-another", ioctl(device, DBK_IOC_NAME, &name), ESTALE);
+	name.index = ~0u;
+	refuses("name-of-none", ioctl(device, DBK_IOC_NAME, &name), ENOENT);
 	check("list-existing-makes-none", status_of(device).probe_count == before, before);
 	check("provide", ioctl(device, DBK_IOC_PROVIDE, &functions) == 0, 0);
 	check("provide-made-two", status_of(device).probe_count == before + 2, status_of(device).probe_count - before);

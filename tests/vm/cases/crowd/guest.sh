@@ -67,4 +67,13 @@ equal no-drops "$(cat said)" ""
 less_than traced-takes "$takes" $((takes_alone + takes_alone / 4))
 less_than given-back $((free_armed - free_after)) 16384
 echo "crowd: bytes of a process by the kernel's uprobe $takes_alone, traced $takes; KiB that are not given back $((free_armed - free_after))"
+
+# The maps of so many do not fit into the memory that the few at the beginning need: it grows, and all that live are listed again.
+daybreak compile -n 'pid*:/bin/crowd:hit:entry { @[ufunc(uregs[R_RIP])] = count(); }' -x bufpolicy=ring -x aggregate=record -o names.dof
+holds names-start daybreak start --dof names.dof --name names
+begins_crowd $count
+holds names-stop daybreak stop names -o names.dbrk
+ends_crowd named
+at_least most-have-names "$(daybreak report names.dbrk | awk '$1 == "crowd`hit" { n += $2 } END { print n + 0 }')" $((count * 9 / 10))
+echo "crowd: $(daybreak info names.dbrk | grep '^maps')"
 holds unload rmmod daybreak

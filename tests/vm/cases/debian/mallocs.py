@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""For gdb: the first two calls of the C library's malloc(), each with its size and where it is called from."""
+"""For gdb: the first two calls of the C library's malloc(), each with its size and its stack, as far as it is in files."""
 
 import subprocess
 
 import gdb
 
-from harness.gdb_places import place_of
+from harness.gdb_places import frames
 
 
 def address_of(symbol, library):
@@ -23,8 +23,12 @@ for command in ("pagination off", "confirm off", "debuginfod enabled off", "star
     gdb.execute(f"set {command}")
 gdb.execute("catch load libc\\.so")
 gdb.execute("run", to_string=True)
+gdb.execute("sharedlibrary", to_string=True)
 gdb.execute(f"break *{address_of('malloc', 'libc.so.6'):#x}")
 for _ in range(2):
     gdb.execute("continue", to_string=True)
-    file, offset = place_of(int(gdb.parse_and_eval("*(unsigned long *)$rsp")))
-    print(f"malloc {int(gdb.parse_and_eval('(unsigned long)$rdi'))} {file}:{offset:#x}")
+    print(f"malloc {int(gdb.parse_and_eval('(unsigned long)$rdi'))}")
+    for _, file, offset in frames():
+        if file == "?":
+            break
+        print(f"  {file} {offset:#x}")

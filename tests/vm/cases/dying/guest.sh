@@ -3,6 +3,7 @@
 crash=/share/in/crash.ko
 echo 0 >/proc/sys/kernel/panic_on_oops
 insmod $crash how=warn
+cp /proc/kallsyms /share/out/kallsyms-warned
 holds warned rmmod crash
 
 dd if=/dev/zero of=/dev/null bs=64M count=100000 2>/dev/null &

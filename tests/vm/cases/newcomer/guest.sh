@@ -14,9 +14,44 @@ boots_with() {
 	workload 2
 	sleep 4
 }
+# What goes on until it is ended succeeds then, as what ends by itself.
 end_background() {
 	kill $background
 	wait $background
+	status=$?
+	if [ $status = 0 ] || [ $status = 3 ]; then
+		pass "$background_place" "$status"
+	else
+		fail "$background_place" "$status $(tail -n 1 "$background_output")"
+	fi
+}
+
+# What docs/live.md traces: programs of Debian that its smallest system has not, and a process of the number that is written there.
+programs_of_the_page() {
+	cp -rn /share/in/host/* /
+	echo 'print(sum(n * n for n in range(9)))' >x.py
+	head -c 300000 /dev/urandom >big
+	until_it runs_as 4711
+}
+runs_as() { # PID
+	echo $(($1 - 1)) >/proc/sys/kernel/ns_last_pid
+	works &
+	[ $! = "$1" ] || { kill $! && false; }
+}
+functions_are_traced() {
+	until_it grep -q matched "$background_output"
+	sleep 2
+	end_background
+	at_least functions-are-traced "$(grep -c '^ *work  *[0-9]' "$background_output")" 1
+	kill 4711
+}
+bash_is_traced() {
+	until_it bash_says
+	end_background
+}
+bash_says() {
+	echo 'true traced' | bash --norc -i
+	grep -q 'true traced' "$background_output"
 }
 
 # runs NAME FILE OUTPUT: a command as it is written; 3: done, with drops
@@ -52,6 +87,8 @@ for step in /share/in/steps/*; do
 		sed 's/^/exec /' "$step" >/tmp/background
 		sh /tmp/background >>"/share/out/$place" 2>&1 &
 		background=$!
+		background_place=$place
+		background_output=/share/out/$place
 		;;
 	guest) runs "$place-${name%%-*}" "$step" "/share/out/$place" ;;
 	esac

@@ -19,7 +19,14 @@ holds starts daybreak start shop.d
 holds runs $command
 holds stops daybreak stop shop -o shop.dbrk
 daybreak report shop.dbrk >/share/out/recorded.txt
-for how in live recorded; do
+# The same by a jitdump, which Node writes into the folder that it works in.
+rm /tmp/perf-*.map
+holds starts-again daybreak start shop.d
+holds runs-with-a-dump node --perf-prof --interpreted-frames-native-stack --no-turbo-inlining /share/in/shop.js
+equal dumps "$(ls | grep -c '^jit-[0-9]*[.]dump$') $(ls /tmp | grep -c '^perf-')" "1 0"
+holds stops-again daybreak stop shop -o shop.dbrk
+daybreak report shop.dbrk >/share/out/jitdump.txt
+for how in live recorded jitdump; do
 	equal $how-all "$(grep -c '^ *at$' /share/out/$how.txt)" 300
 	# Each is in its caller, whether it is interpreted or compiled.
 	equal $how-functions "$(grep -o 'leafOfShop\|middleOfShop' /share/out/$how.txt | paste -d ' ' - - | sort | uniq -c | tr -s ' ')" " 300 leafOfShop middleOfShop"

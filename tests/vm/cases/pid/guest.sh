@@ -66,6 +66,20 @@ equal long-reported "$(daybreak report long.dbrk | awk -v at="$name:return" '$3 
 equal long-replayed "$(daybreak replay -qn "pid::$name:return { printf(\"%s %d;\", probefunc, arg1); }" -x strsize=1k long.dbrk 2>&1)" "$name 1;$name 2;$name 3;"
 refuses too-long "longer than 4095 bytes" dtrace -qn "pid\$target:long:$(printf %4096s | tr ' ' x):entry {}" -c long
 
+# Paths of containers: by one of 200 bytes listed while it is traced, recorded whole, and replayed; and one that is too long even for that.
+folder=/tmp/$(printf %190s | tr ' ' d)
+mkdir "$folder"
+cp /bin/long "$folder/long"
+holds path-compiles daybreak compile -n "pid*:$folder/long:$name:return { trace(probemod); trace(arg1); @[probemod, probefunc] = count(); }" -x bufpolicy=ring -x strsize=1k -o path.dof
+holds path-starts daybreak start --dof path.dof --name path
+equal path-listed "$(dtrace -ln "pid::$name:return" 2>/dev/null | awk -v at="$folder/long" '$3 == at { print $2, $4, $5 }')" "pid $name return"
+holds path-runs "$folder/long"
+holds path-stops daybreak stop path -o path.dbrk
+equal path-reported "$(daybreak report path.dbrk | awk -v at="$folder/long" '$4 == at { print $5 } $1 == at { print $2, $3 }' | tr '\n' ' ')" "1 2 3 $name 3 "
+equal path-replayed "$(daybreak replay -qn "pid:$folder/long::return { printf(\"%s %d;\", probemod, arg1); }" -x strsize=1k path.dbrk 2>&1)" "$folder/long 1;$folder/long 2;$folder/long 3;"
+equal path-traced "$(traced -x strsize=1k -n "pid*:$folder/long:$name:entry { printf(\"%s %s;\", probemod, probefunc); }" -c "$folder/long")" "$(for i in 1 2 3; do printf %s "$folder/long $name;"; done)"
+refuses too-long-a-path "longer than 4095 bytes" dtrace -qn "pid*:/$(printf %4095s | tr ' ' x):main:entry {}" -c long
+
 # Marks: Python fires them only while the count of its tracers is not 0.  That of 3.11 has function-entry in code that runs
 # only while the program itself traces or profiles; the program counts its calls itself.
 cat >calls.py <<'END'
@@ -98,7 +112,27 @@ equal marks-unprofiled "$(marks_of "$python_command" function-entry)" ""
 equal marks-profiled "$(marks_of "$python_command profiled" function-entry)" "$(cat counted)"
 equal marks-counted "$(cat counted)" "inner 100 outer 20"
 equal marks-by-glob "$(traced -n 'python*:::function-return /basename(copyinstr(arg0)) == "calls.py"/ { @ = count(); } END { printa("%@d", @); }' -c "$python_command")" 121
+# Of no process and no file: those of the program that runs, and of each that runs it later.
+mkfifo in-held
+python -S -I -c 'open("in-held").read()' &
+held=$!
+until_it eval "readlink /proc/$held/exe | grep -q python"
+dtrace -qn 'BEGIN { printf("begun\n"); } python*:::function-return /basename(copyinstr(arg0)) == "calls.py"/ { @ = count(); } END { printa("%@d", @); }' \
+	-x switchrate=10hz -o of-running 2>said &
+tracer=$!
+until_it grep -q begun of-running
+$python_command
+kill -INT $tracer
+wait $tracer
+equal marks-of-what-runs "$(tr -d '\n ' <of-running)" begun121
+echo >in-held
+wait $held
+refuses marks-of-what-ran "does not match any probes" dtrace -qn 'python*:::function-return {}'
 refuses no-such-mark "does not match any probes" dtrace -qn 'python$target:::no-such-mark {}' -c "$python_command"
+
+# An argument that is a variable; without its symbol it is said to read as 0.
+equal variable "$(traced -n 'variable$target:::read { printf("%d %d", (int)arg0, arg1); }' -c variable)" "-7 3"
+equal variable-stripped "$(traced -n 'variable$target:::read { printf("%d %d", (int)arg0, arg1); }' -c stripped; grep -c '1 argument of a mark reads as 0' said)" "0 31"
 
 # Probes that a program defined with -h: what it counts itself, and not one of them when nothing is traced.
 equal own-alone "$(shop)" "450 11025 0"
@@ -118,6 +152,10 @@ locks_of() { # of the report, what the target itself did: KIND COUNT CALLER, one
 equal locks "$(locks_of locks | tr '\n' ';')" \
 	'Mutex block 1 target`waiter;Mutex hold 1 target`waiter;Mutex hold 6 target`locks;R/W reader block 1 target`waiter;R/W reader hold 1 target`waiter;R/W writer hold 1 target`locks;'
 at_least locks-time "$(awk '/ events in / { kind = $1 } kind == "R/W" && $4 ~ /waiter/ { print $2; exit }' locks)" 100000000
+
+# The kernel waits for 64 returns of a thread at once: those of deeper calls are not seen, and counted.
+equal deep-returns "$(traced -n 'pid$target:a.out:deep:return { @ = count(); } END { printa("%@d", @); }' -c 'target deep 99')" 64
+equal deep-returns-missed "$(sed -n 's/.* \([0-9]*\) firings\? missed.*/\1/p' said | awk '{ all += $1 } END { print all + 0 }')" 36
 
 # Files that are not there when the program starts: armed when a process maps them, in each copy, also by dlopen().
 mkdir later hidden other fs inside
@@ -173,9 +211,25 @@ wait $makes
 equal makes "$?" 0
 holds unmounts umount fs
 fs_target_gone=$(ls fs)
-equal later "$(daybreak report later.dbrk | sed 's/+0x[0-9a-f]*//; s/0x7000[0-9a-f]*/moved/; s/perf-[0-9]*/perf-PID/' | tr -s ' \n' ' ')" \
-	"target-1 target-2 target-3 target-1 target-2 target-3 plugged-7 plugin.so\`plugged target\`opens target-1 target-3 target-7 $(for i in 0 1 2; do for at in 'plugin.so`plugged' moved 'plugin.so`plugged'; do printf 'plugged-%d %s target`moves ' $i "$at"; done; done)target-9 target\`work perf-PID.map\`made in a hurry target-9 target\`work perf-PID.map\`made at leisure target-5 target-6 target-6 target-1 target-3 "
+equal later "$(daybreak report later.dbrk | sed 's/+0x[0-9a-f]*//; s/perf-[0-9]*/perf-PID/' | tr -s ' \n' ' ')" \
+	"target-1 target-2 target-3 target-1 target-2 target-3 plugged-7 plugin.so\`plugged target\`opens target-1 target-3 target-7 $(for i in 0 1 2; do for at in there moved there; do printf 'plugged-%d plugin.so`plugged target`moves ' $i; done; done)target-9 target\`work perf-PID.map\`made in a hurry target-9 target\`work perf-PID.map\`made at leisure target-5 target-6 target-6 target-1 target-3 "
 equal nothing-left "$fs_target_gone" ""
+
+# Programs that come while the probes are being armed: one place is hooked once.
+mkdir often
+cp hidden/target often
+while [ ! -e often/enough ]; do often/target forks 0; done >/dev/null &
+often=$!
+for round in 1 2 3 4 5; do
+	begins armed counted dtrace -qn 'pid*:/tmp/often/target:work:entry { @[pid] = count(); } tick-10hz /n++ == 0/ { printf("armed\n"); }
+		END { printa("CALLS %@d\n", @); }'
+	kill -INT $begun
+	wait $begun
+	at_least "often-$round" "$(grep -c '^CALLS 2$' counted)" 1
+	equal "once-$round" "$(grep -c '^CALLS [^12]' counted)" 0
+done
+: >often/enough
+wait $often
 
 # A program that prints as it traces unwinds as well; keys are unwound when they are recorded, not where the kernel counts them.
 equal whole-live "$(traced -x ustackbytes=4k -n 'pid$target:target:work:entry /!seen++/ { ustack(); @[ustack(1)] = count(); }' -c 'target sorts' |
@@ -186,15 +240,27 @@ equal whole-key-live "$(traced -x ustackbytes=4k -x aggregate=record -n 'pid$tar
 # Code that the target has made, and named as a runtime does.
 equal made-live "$(traced -n 'pid$target:target:work:entry { ustack(2); }' -c 'target makes' | sed 's/+0x[0-9a-f]*//g; s/perf-[0-9]*/perf-PID/g')" 'target`work perf-PID.map`made in a hurry target`work perf-PID.map`made at leisure'
 
+# Functions of a file without a build id are of one file, as those of one with it: they are not looked for in a thousand.
+armed_10ms() { # FILE
+	begin=$(tr -d . </proc/uptime)
+	dtrace -qn "pid*:/bin/$1:many_*:entry { trace(1); } BEGIN { exit(0); }" >/dev/null 2>said || echo failed
+	end=$(tr -d . </proc/uptime)
+	echo $((${end%% *} - ${begin%% *}))
+}
+with_id=$(armed_10ms many-with-id)
+without_id=$(armed_10ms many-without)
+echo "a thousand functions: $with_id with a build id, $without_id without, times 10 ms"
+at_least many-without-build-id $((without_id <= 3 * with_id)) 1
+
 # A file that is replaced by another build where none says its id: no breakpoint in the middle of an instruction.
 mkdir replaced
 cp /bin/build-a replaced/it
-holds replaced-compiles daybreak compile -n 'pid*:/tmp/replaced/it:work:1 { @ = count(); }' -x bufpolicy=ring -o replaced.dof
+holds replaced-compiles daybreak compile -n 'pid*:/tmp/replaced/it:work:1, pid*:/tmp/replaced/it:work:entry { @ = count(); }' -x bufpolicy=ring -o replaced.dof
 cp /bin/build-b replaced/it
 daybreak start --dof replaced.dof --name replaced 2>&1
 holds replaced-runs-as-it-is replaced/it
 holds replaced-stops daybreak stop replaced -o replaced.dbrk
-at_least replaced-is-said "$(dmesg | grep -c 'no probe at pid.*it:work:1')" 1
+at_least replaced-is-said "$(dmesg | grep -c '/tmp/replaced/it is another build')" 1
 
 # A process that lives: its text changes while it is traced and is what it was afterwards; another of the same
 # program is left alone.
@@ -236,8 +302,7 @@ runs=$!
 exec 7>in-runs
 daybreak compile -n 'pid*:/lib/plugin.so:plugged:entry { @ = count(); }' -x bufpolicy=ring -o kept.dof
 holds kept-starts daybreak start --dof kept.dof --name kept
-rounds=10
-case $(uname -r) in 6.1.*) rounds=1000 ;; esac # at night
+rounds=$(cat /share/in/rounds)
 echo 1 >/sys/kernel/rcu_expedited
 equal arms "$(arms arms.dof $rounds)" $rounds
 echo 0 >/sys/kernel/rcu_expedited

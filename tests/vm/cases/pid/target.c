@@ -13,6 +13,7 @@
  *   target makes             work() from code that it has made, and named as a runtime does, in both ways; then reads a letter
  *   target sorts             work(7) from a function that libc's qsort() calls
  *   target locks             a thread waits for a mutex and a rwlock that main holds; five times no one waits
+ *   target deep N            a function that calls itself N times, and returns as often
  *   target text              the bytes of its text, as they are in memory, as a number
  */
 #define _GNU_SOURCE
@@ -127,6 +128,11 @@ __attribute__((noinline)) static int moves(const char *path)
 		dlclose(library);
 	}
 	return 0;
+}
+
+__attribute__((noinline)) static long deep(long calls)
+{
+	return calls == 0 ? 0 : 1 + deep(calls - 1) + work(0, "", 0, 0, 0, 0, 0);
 }
 
 static int compare(const void *one, const void *other)
@@ -267,6 +273,8 @@ int main(int argc, char **argv)
 		return moves(argv[2]);
 	} else if (argc == 2 && strcmp(argv[1], "sorts") == 0) {
 		return sorts();
+	} else if (argc == 3 && strcmp(argv[1], "deep") == 0) {
+		return deep(atol(argv[2])) != atol(argv[2]);
 	} else if (argc == 2 && strcmp(argv[1], "locks") == 0) {
 		locks();
 	} else if (argc == 2 && strcmp(argv[1], "makes") == 0) {

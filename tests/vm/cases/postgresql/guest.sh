@@ -29,8 +29,9 @@ asks -c 'CREATE TABLE goods (id int PRIMARY KEY, name text)' \
 : >log
 
 # Each query by its text, of three clients at once that come after the tracer, as the server's own log has them.
+# The server runs, so that its provider alone says which file it is.
 begins armed queries.err daybreak dtrace -qn 'BEGIN { printf("armed\n"); }
-	postgresql*:/usr/lib/postgresql/15/bin/postgres::query-start { @[copyinstr(arg0)] = count(); }
+	postgresql*:::query-start { @[copyinstr(arg0)] = count(); }
 	postgresql*:/usr/lib/postgresql/15/bin/postgres::query-done { @done = count(); }
 	END { printa("QUERY %@d %s\n", @); printa("DONE %@d\n", @done); }' -x switchrate=20hz -x strsize=1k
 cat >client.sql <<'END'

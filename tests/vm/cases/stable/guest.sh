@@ -4,6 +4,7 @@ in=/share/in
 holds load insmod $in/daybreak.ko
 ifconfig lo up
 mount -t tracefs none /sys/kernel/tracing
+daybreak dtrace -qn 'BEGIN { exit(0); }' # the kernel's messages are listened to from the first program on
 cat /sys/kernel/tracing/enabled_functions >hooked
 
 daybreak dtrace -o said -s $in/sched.d -c 'known sched' >known 2>errors
@@ -143,7 +144,11 @@ equal faults-are-their-ends "$(of FAULT | cut -d ' ' -f 1 | tr '\n' ' ')" "$(sed
 rm said
 daybreak dtrace -o said -s $in/operations.d -c 'known operations' 2>errors
 equal operations-no-faults "$(cat errors)" ""
-equal each-call-ten-times "$(of CALL | cut -d ' ' -f 2 | sort | uniq -c | tr -s ' \n' ' ')" " 1 1 18 10 1 20 "
+# Whichever of a family of calls the C library takes, it is called so often. stat() and fstat() are of one.
+equal each-call-ten-times "$(of CALL | sed -E 's/^(open|mknod|readlink)at2? /\1 /; s/^f?chmod(at2?)? /chmod /; s/^(new)?[lf]?stat(at|x)? /stat /' |
+	awk '{ count[$1] += $2 } END { for (name in count) print name, count[name] }' | LC_ALL=C sort | tr '\n' ' ')" \
+	"chmod 10 close 10 fallocate 10 fcntl 10 fdatasync 10 fsync 10 getdents64 10 getppid 1 getxattr 10 ioctl 10 mknod 10 mmap 10 open 10 \
+prctl 10 pread64 10 preadv 10 pwrite64 10 pwritev 10 readlink 10 stat 20 "
 # 6.1's fdatasync() is not seen.
 case $(uname -r) in 6.1.*) syncs=10 ;; *) syncs=20 ;; esac
 while read -r fs vop number; do

@@ -64,6 +64,21 @@ for part in $((bytes - 1)) $((bytes * 3 / 4)) $((bytes / 2)) 4096 700 64 63 16 4
 done
 refuses bus-by-path "not a program or library of 64 bits" dtrace -qn 'pid*:/tmp/bus:work:entry {}'
 
+# A pipe that took a program's place is not opened: its writer still waits.
+cp /bin/one evil
+daybreak compile -qn 'pid*:/tmp/evil:work:entry { trace(1); }' -x bufpolicy=ring -o evil.dof
+rm evil
+mkfifo evil
+{ echo line >evil; touch evil-opened; } &
+writer=$!
+holds pipe-starts daybreak start --dof evil.dof
+equal pipe-was-not-opened "$(ls evil-opened 2>&1)" "ls: evil-opened: No such file or directory"
+holds pipe-stops daybreak stop -q evil -o evil.dbrk
+cat evil >text-evil
+wait $writer
+equal pipe-had-its-line "$(cat text-evil; ls evil-opened)" "line
+evil-opened"
+
 # A library that becomes shorter while its functions are traced: who calls them dies of it, as untraced; the tracer and the kernel do not.
 lives() { # HOW: runs what cuts the library, as far as its first call
 	cp /lib/plugin.so plugin.so
@@ -139,8 +154,11 @@ until_it eval '[ "$(tracers)" = 1 ]'
 equal marks-of-the-other "$(tracers)" 1
 holds marks-stop daybreak stop asked -o asked.dbrk
 equal marks-stopped "$(tracers)" 0
+holds marks-start-again daybreak start --dof asked.dof
+equal marks-started-again "$(tracers)" 1
+holds unload-while-armed rmmod daybreak
+equal marks-unloaded "$(tracers)" 0
 exec 9>&-
 ended $asks
 equal marks-ends $? 0
 equal no-warning "$(dmesg | grep -c 'WARNING\|BUG:\|Oops')" 0
-holds unload rmmod daybreak

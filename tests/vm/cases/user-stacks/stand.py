@@ -4,21 +4,16 @@ its file, and the place in it."""
 
 import gdb
 
-from harness.gdb_places import place_of
+from harness.gdb_places import frames
 
 AT_ENTRY = -38  # of a system call rax is -ENOSYS
 
 
 def say_frames():
-    """What is on the stack: neither functions put into others nor calls that ended as jumps, which gdb makes up."""
-    frame = gdb.newest_frame()
-    while frame:
-        if frame.type() not in (gdb.INLINE_FRAME, gdb.TAILCALL_FRAME):
-            file, offset = place_of(frame.pc())
-            line = frame.find_sal()
-            where = f"{line.symtab.filename.split('/')[-1]}:{line.line}" if line.symtab else "-"
-            print(f"  {file} {offset:#x} {frame.name() or '-'} {where}")
-        frame = frame.older()
+    for frame, file, offset in frames():
+        line = frame.find_sal()
+        where = f"{line.symtab.filename.split('/')[-1]}:{line.line}" if line.symtab else "-"
+        print(f"  {file} {offset:#x} {frame.name() or '-'} {where}")
 
 
 for command in ("pagination off", "confirm off", "debuginfod enabled off", "backtrace past-main on"):

@@ -66,7 +66,7 @@ for name in "docker-$id.scope" "docker/$id" "libpod-$id.scope/container" "long-$
 	rm -f inside
 	dtrace -o inside -qn 'syscall::getppid:entry /execname == "workload"/ {
 		@[cgroupns, ipcns, mntns, netns, pidns, userns, utsns, container] = count(); }
-		END { printa("%u %u %u %u %u %u %u %s %@d", @); }' -c "unshare -mnui sh inside.sh /tmp/groups/$name" 2>inside.err
+		END { printa("%d %d %d %d %d %d %d %s %@d", @); }' -c "unshare -mnui sh inside.sh /tmp/groups/$name" 2>inside.err
 	case $name in long*) expected= ;; *) expected=$id ;; esac
 	equal "inside-$(echo "$name" | cut -c1-6)" "$(cat inside inside.err)" "$(cat spaces)$expected 100"
 done
