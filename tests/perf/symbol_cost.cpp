@@ -2,7 +2,7 @@
 //
 // symbol_cost PROGRAM FRAMES: names so many different addresses of a process that ran PROGRAM, as a
 // report names the frames of its stacks, and prints how many have a function and the CPU time of
-// one in ns.
+// each of 500 parts of them in ns.
 //
 // The first, which loads the file's symbols, is not timed.
 #include "analyze/symbols/address_names.hpp"
@@ -14,6 +14,7 @@
 #include <ctime>
 #include <elf.h>
 #include <fcntl.h>
+#include <vector>
 
 using namespace daybreak;
 
@@ -21,6 +22,7 @@ namespace {
 
 constexpr uint32_t kPid = 4711;
 constexpr uint64_t kBegin = 0x500000000000;
+constexpr uint64_t kParts = 500;
 constexpr uint64_t kMappedNs = 100, kMomentNs = 1000;
 
 double cpu_ns() {
@@ -42,7 +44,7 @@ int main(int argc, char** argv) {
     for (const auto& segment : symbols.segments())
         if (code == nullptr || segment.file_bytes > code->file_bytes)
             code = &segment;
-    if (code == nullptr || frames == 0 || code->file_bytes / frames == 0)
+    if (code == nullptr || frames < kParts || code->file_bytes / frames == 0)
         return 3;
 
     test::MapsBlock block;
@@ -61,10 +63,17 @@ int main(int argc, char** argv) {
     const uint64_t step = code->file_bytes / frames;
     uint64_t named = 0;
     names.user_location(kPid, kBegin, true);
-    const double from = cpu_ns();
-    for (uint64_t i = 0; i < frames; i++)
-        named += names.user_location(kPid, kBegin + i * step, true).find('`') != std::string::npos;
-    std::printf("%llu %.1f\n", static_cast<unsigned long long>(named),
-                (cpu_ns() - from) / static_cast<double>(frames));
+    std::vector<double> parts_ns;
+    for (uint64_t part = 0, i = 0; part < kParts; part++) {
+        const double from = cpu_ns();
+        for (; i < frames * (part + 1) / kParts; i++)
+            named +=
+                names.user_location(kPid, kBegin + i * step, true).find('`') != std::string::npos;
+        parts_ns.push_back(cpu_ns() - from);
+    }
+    std::printf("%llu", static_cast<unsigned long long>(named));
+    for (double part_ns : parts_ns)
+        std::printf(" %.0f", part_ns);
+    std::printf("\n");
     return 0;
 }

@@ -87,6 +87,13 @@ case_ftrace ftrace
 case_disabled disabled
 for program in $programs; do
 	case_daybreak "$program"
+	case $program in
+	shell*) # what a process takes drifts by a hundredth while the guest runs: again, each in turn, see read_costs()
+		case_none shell-none
+		case_daybreak "$program"
+		case_none shell-none
+		;;
+	esac
 done
 case_none none-again
 for work in send listen read wake; do
