@@ -14,6 +14,8 @@ using base::strprintf;
 
 namespace {
 
+constexpr size_t kOfReturn = 2; // docs/probes.md
+
 bool is_glob(const std::string& part) {
     return part.empty() || part.find_first_of("*?[\\") != std::string::npos;
 }
@@ -49,7 +51,27 @@ std::optional<std::vector<ProbeArgument>> ExprChecker::probe_arguments(const Spa
     return arguments;
 }
 
+/// Returns the arguments of a system call as syscall.d declares it, by its function; where it may
+/// be one of several, or is none of a 64-bit program's, what the registers hold.
+std::vector<ProbeArgument> ExprChecker::call_arguments(const ProbeDescription& probe) {
+    auto words = [](TypeId type, size_t count) {
+        std::vector<ProbeArgument> arguments;
+        for (size_t i = 0; i < count; i++)
+            arguments.push_back({type, type, i});
+        return arguments;
+    };
+    if (probe.name == "return")
+        return words(types_.long_type(), kOfReturn);
+    if (probe.name == "entry" && (is_glob(probe.module) || probe.module == "vmlinux"))
+        if (ProviderInfo* calls = symbols_.find_provider("syscall"))
+            if (auto call = calls->probes.find(probe.function); call != calls->probes.end())
+                return call->second.arguments;
+    return words(types_.int64_type(), DIF_VAR_ARG9 - DIF_VAR_ARG0 + 1);
+}
+
 std::optional<std::vector<ProbeArgument>> ExprChecker::arguments_of(const ProbeDescription& probe) {
+    if (probe.provider == "syscall")
+        return call_arguments(probe);
     if (ProviderInfo* declared =
             is_glob(probe.provider) ? nullptr : symbols_.find_provider(probe.provider)) {
         auto found = declared->probes.find(probe.name);
@@ -57,9 +79,7 @@ std::optional<std::vector<ProbeArgument>> ExprChecker::arguments_of(const ProbeD
                                                : found->second.arguments;
     }
     std::vector<TypeParameter> types;
-    if (probe.provider == "syscall") {
-        types.assign(DIF_VAR_ARG9 - DIF_VAR_ARG0 + 1, TypeParameter{"", types_.int64_type()});
-    } else if (probe.provider == "sdt" || probe.provider == "fbt") {
+    if (probe.provider == "sdt" || probe.provider == "fbt") {
         auto known = kernel_arguments(probe);
         if (!known)
             return std::nullopt;
@@ -72,7 +92,7 @@ std::optional<std::vector<ProbeArgument>> ExprChecker::arguments_of(const ProbeD
 }
 
 std::optional<size_t> ExprChecker::argument_count(const ProbeDescription& probe) {
-    constexpr size_t kOfReturn = 2, kOfClock = 2; // docs/probes.md
+    constexpr size_t kOfClock = 2; // docs/probes.md
     if (probe.id || is_glob(probe.name))
         return std::nullopt;
     // These are of one provider, however they are written.
@@ -82,15 +102,15 @@ std::optional<size_t> ExprChecker::argument_count(const ProbeDescription& probe)
         return kOfClock;
     if (is_glob(probe.provider) || probe.provider == "dtrace")
         return std::nullopt;
-    if (ProviderInfo* declared = symbols_.find_provider(probe.provider)) {
+    bool is_function = probe.provider == "fbt", is_call = probe.provider == "syscall";
+    if ((is_call || is_function) && probe.name == "return")
+        return kOfReturn;
+    if (ProviderInfo* declared = is_call ? nullptr : symbols_.find_provider(probe.provider)) {
         auto found = declared->probes.find(probe.name);
         if (found == declared->probes.end())
             return std::nullopt;
         return found->second.native.size();
     }
-    bool is_function = probe.provider == "fbt";
-    if ((probe.provider == "syscall" || is_function) && probe.name == "return")
-        return kOfReturn;
     if (probe.provider != "sdt" && (!is_function || is_glob(probe.function)))
         return std::nullopt;
     bool was_used = types_.kernel_used();
@@ -157,7 +177,8 @@ TypedPtr ExprChecker::check_args(const Expr& expression, const Index& index) {
                                 context_.probe->parts().c_str()));
     const ProbeArgument& argument = (*arguments)[at->value];
     if (argument.native == TypeId::none || !types_.is_scalar(argument.native))
-        return error(Tag::D_ARGS_TYPE, expression.span, "args[%lld] is \"%s\", which is not a scalar",
+        return error(Tag::D_ARGS_TYPE, expression.span,
+                     "args[%lld] is \"%s\", which is not a scalar",
                      static_cast<long long>(at->value), types_.name(argument.native).c_str());
     TypedPtr native = native_argument(argument, expression.span);
     if (argument.type == argument.native)

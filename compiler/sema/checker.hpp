@@ -77,9 +77,11 @@ public:
     bool match_keys(const Span& span, const std::string& name, const std::vector<TypeId>& types,
                     std::vector<TypedPtr>& keys);
 
-    /// Returns what args[] of one probe has (for syscall, ten of int64_t); nothing, unreported,
-    /// when the kernel's types, which say it, are not there or do not have it.
+    /// Returns what args[] of one probe has; nothing, unreported, when the kernel's types, which
+    /// say it, are not there or do not have it.
     std::optional<std::vector<ProbeArgument>> arguments_of(const ProbeDescription& probe);
+
+    std::vector<ProbeArgument> call_arguments(const ProbeDescription& probe);
 
     /// Returns how many arguments the probes of a description have (arg0, arg1, ...); nothing when
     /// that is not known.  The program is not bound to the kernel by it.

@@ -279,7 +279,9 @@ TEST_CASE("declarations, pragmas and what is not there yet", "[compiler][errors]
         {"D_ARGS_IDX", "BEGIN { trace(args[0]); }"},
         {"D_ARGS_MULTI", "sdt:::sched_* { trace(args[0]); }"},
         {"D_ARGS_TYPE", "sdt:::sched_switch { trace(args[0]); }"},
-        {"D_ARGS_IDX", "syscall::read:entry { trace(args[10]); }"},
+        {"D_ARGS_IDX", "syscall::read:entry { trace(args[3]); }"},
+        {"D_ARGS_IDX", "syscall::read:return { trace(args[2]); }"},
+        {"D_ARGS_IDX", "syscall::read*:entry { trace(args[10]); }"},
         {"D_PROTO_ARG", "syscall::read:entry { trace(args[arg0]); }"},
         {"", "syscall::read:entry { trace(args[2]); }"},
     });

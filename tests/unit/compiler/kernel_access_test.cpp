@@ -76,7 +76,13 @@ TEST_CASE("args[] of tracepoints have the prototype's types", "[compiler][kernel
     CHECK(of("fbt:vmlinux:vfs_read:entry", "args[2] + 0L").find("0xffff") != std::string::npos);
     CHECK(of("fbt::vfs_read:entry", "args[0]->comm").find("ldga") != std::string::npos);
     CHECK(of("fbt::vfs_read:return", "args[1]") == "setx 0x1, %r1\nldga args, %r1, %r1\nret %r1\n");
-    CHECK(of("syscall::read:entry", "args[1]") == "setx 0x1, %r1\nldga args, %r1, %r1\nret %r1\n");
+    const char* whole = "setx 0x1, %r1\nldga args, %r1, %r1\nret %r1\n";
+    CHECK(of("syscall::read:entry", "args[1]") == whole);
+    CHECK(of("syscall::read:return", "args[1]") == whole);
+    // A descriptor is 32 bits of its register; of one of several calls all are taken.
+    CHECK(of("syscall::dup2:entry", "args[1] + 0L").find("0xffffffff") != std::string::npos);
+    CHECK(of("syscall::dup*:entry", "args[1]") == whole);
+    CHECK(of("syscall:i386:dup2:entry", "args[1]") == whole);
 }
 
 TEST_CASE("a clause that uses args[] is compiled for each probe", "[compiler][kernel]") {

@@ -104,5 +104,8 @@ equal types-of-io "$(types io:::start)" "args[0]: bufinfo_t * args[1]: devinfo_t
 equal types-of-a-timer "$(dtrace -lvn profile-97 | grep -A 1 'Argument Types' | tail -n 1 | tr -d '\t')" None
 
 # For verify: what the running kernel has of its own.
+mount -t tracefs none /sys/kernel/tracing 2>/dev/null
+grep -H 'field:' /sys/kernel/tracing/events/syscalls/sys_enter_*/format >/share/out/prototypes
+dtrace -lvn syscall:vmlinux::entry >/share/out/calls
 daybreak list >/share/out/probes
 holds unload rmmod daybreak
