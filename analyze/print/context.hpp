@@ -15,7 +15,6 @@ struct PrintContext {
     const OutputOptions& options;
     const AddressNames& names;
     bool* field_was_cut = nullptr;             ///< set when a field is wider than options allow
-    bool stack_notes = true;                   ///< below a user stack, how it was found
     const UnwoundKeys* unwound_keys = nullptr; ///< how the stacks in keys were found
     uint64_t target_pid = 0;                   ///< whose addresses plain integers are; 0: of none
 };

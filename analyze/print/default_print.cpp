@@ -109,26 +109,33 @@ void print_field(std::string& out, std::string_view text, int width, int precisi
         out.append(padding, ' ');
 }
 
-void print_stack(std::string& out, const Value& value, const PrintContext& context,
-                 const StackLayout& layout) {
-    out += '\n';
+StackText stack_text(const Value& value, const PrintContext& context) {
     formats::StackView recorded(value.data);
     bool is_user = value.type.kind == ValueKind::ustack;
     uint64_t pid = is_user && !recorded.empty() ? recorded[0] : 0;
     FoundStack stack =
         is_user ? user_stack_of(value, context) : FoundStack{frames_of(recorded, 0), "", {}};
-    auto print_line = [&](const std::string& text) {
-        out.append(static_cast<size_t>(std::max(layout.indent, 0)), ' ');
-        print_field(out, text, layout.width, layout.precision, layout.left);
-        out += '\n';
-    };
+    StackText text{{}, std::move(stack.note)};
     for (size_t i = 0; i < stack.frames.size(); i++)
-        print_line(!is_user ? context.names.location(stack.frames[i])
-                   : context.options.noresolve
-                       ? context.names.user_unresolved(pid, stack.frames[i])
-                       : context.names.user_location(pid, stack.frames[i], stack.is_return(i)));
-    if (context.stack_notes && !stack.note.empty())
-        print_line("(" + stack.note + ")");
+        text.frames.push_back(
+            !is_user ? context.names.location(stack.frames[i])
+            : context.options.noresolve
+                ? context.names.user_unresolved(pid, stack.frames[i])
+                : context.names.user_location(pid, stack.frames[i], stack.is_return(i)));
+    return text;
+}
+
+void print_stack(std::string& out, const Value& value, const PrintContext& context,
+                 const StackLayout& layout) {
+    out += '\n';
+    StackText stack = stack_text(value, context);
+    if (!stack.note.empty())
+        stack.frames.push_back("(" + stack.note + ")");
+    for (const std::string& line : stack.frames) {
+        out.append(static_cast<size_t>(std::max(layout.indent, 0)), ' ');
+        print_field(out, line, layout.width, layout.precision, layout.left);
+        out += '\n';
+    }
 }
 
 void print_traced(std::string& out, const Value& value, const PrintContext& context) {

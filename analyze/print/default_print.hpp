@@ -8,6 +8,7 @@
 #include "analyze/values/value.hpp"
 
 #include <string>
+#include <vector>
 
 namespace daybreak::analyze {
 
@@ -31,7 +32,15 @@ struct StackLayout {
     int precision = 0; ///< 0: all
 };
 
-/// Appends a newline and one line per frame, up to a program counter of 0.
+/// A stack's frames as they are printed, the innermost first, and what is to be said of how they
+/// were found; "": nothing.
+struct StackText {
+    std::vector<std::string> frames;
+    std::string note;
+};
+StackText stack_text(const Value& value, const PrintContext& context);
+
+/// Appends a newline and one line per frame, up to a program counter of 0, and one for the note.
 void print_stack(std::string& out, const Value& value, const PrintContext& context,
                  const StackLayout& layout);
 

@@ -6,22 +6,20 @@
 #include "analyze/print/default_print.hpp"
 #include "analyze/print/distribution.hpp"
 #include "analyze/print/text.hpp"
-#include "base/json.hpp"
 
 namespace daybreak::analyze {
 
 namespace {
 
-void append_stack(std::string& out, const Value& value, const PrintContext& context) {
-    std::string lines;
-    print_stack(lines, value, context, {.indent = 0});
+void append_stack(std::string& out, const Value& value, const PrintContext& context,
+                  std::string* note_ret) {
+    StackText stack = stack_text(value, context);
     base::JsonArray frames(out);
-    for (size_t at = 1; at < lines.size();) { // a newline comes first
-        size_t end = std::min(lines.find('\n', at), lines.size());
-        base::append_json_string(frames.next(), std::string_view(lines).substr(at, end - at));
-        at = end + 1;
-    }
+    for (const std::string& frame : stack.frames)
+        base::append_json_string(frames.next(), frame);
     frames.end();
+    if (note_ret)
+        *note_ret = std::move(stack.note);
 }
 
 void append_hex(std::string& out, base::ByteView bytes) {
@@ -35,7 +33,8 @@ void append_hex(std::string& out, base::ByteView bytes) {
 
 } // namespace
 
-void append_json_value(std::string& out, const Value& value, const PrintContext& context) {
+void append_json_value(std::string& out, const Value& value, const PrintContext& context,
+                       std::string* note_ret) {
     switch (value.type.kind) {
     case ValueKind::integer:
         out += std::to_string(value.signed_integer());
@@ -45,7 +44,7 @@ void append_json_value(std::string& out, const Value& value, const PrintContext&
         break;
     case ValueKind::stack:
     case ValueKind::ustack:
-        append_stack(out, value, context);
+        append_stack(out, value, context, note_ret);
         break;
     case ValueKind::bytes:
     case ValueKind::memory:
@@ -54,6 +53,24 @@ void append_json_value(std::string& out, const Value& value, const PrintContext&
     default:
         base::append_json_string(out, symbolic_text(value, context));
     }
+}
+
+void JsonValues::append(const Value& value, const PrintContext& context) {
+    const char* comma = values_.empty() ? "" : ",";
+    std::string note;
+    append_json_value(values_ += comma, value, context, &note);
+    notes_ += comma;
+    if (note.empty())
+        notes_ += "null";
+    else
+        base::append_json_string(notes_, note);
+    has_note_ |= !note.empty();
+}
+
+void JsonValues::put_into(base::JsonObject& object, std::string_view name) const {
+    object.key(name) += '[' + values_ + ']';
+    if (has_note_)
+        object.key("notes") += '[' + notes_ + ']';
 }
 
 void append_json_aggregated(std::string& out, const AggregationView& view) {

@@ -14,15 +14,12 @@ namespace daybreak::analyze {
 
 namespace {
 
-/// The frames of a stack on one line, the innermost first.
-std::string stack_text(const Value& value, const PrintContext& context) {
-    std::string lines, text;
-    print_stack(lines, value, context, {.indent = 0});
-    for (size_t at = 1; at < lines.size();) { // a newline comes first
-        size_t end = std::min(lines.find('\n', at), lines.size());
-        text += (text.empty() ? "" : " < ") + lines.substr(at, end - at);
-        at = end + 1;
-    }
+/// The frames of a stack on one line.  How they were found is not part of a key: two boots may have
+/// found a stack in two ways.
+std::string frames_text(const Value& value, const PrintContext& context) {
+    std::string text;
+    for (const std::string& frame : stack_text(value, context).frames)
+        text += (text.empty() ? "" : " < ") + frame;
     return text;
 }
 
@@ -30,17 +27,15 @@ std::string member_text(const Value& value, const PrintContext& context) {
     if (value.type.kind == ValueKind::string)
         return escaped(value.text());
     if (value.type.is_stack())
-        return stack_text(value, context);
+        return frames_text(value, context);
     std::string text;
     append_json_value(text, value, context);
     bool is_quoted = text.size() >= 2 && text.front() == '"';
     return is_quoted ? text.substr(1, text.size() - 2) : text;
 }
 
-/// Two boots may have found a stack in two ways: that is not part of the key.
 AnswerRow row_of(const AggregationTable& table, const AggregationEntry& entry,
-                 PrintContext context) {
-    context.stack_notes = false;
+                 const PrintContext& context) {
     AnswerRow row;
     base::JsonArray json(row.key_json);
     for (const Value& member : table.members_of(entry)) {

@@ -17,8 +17,8 @@ void Consumer::begin_json(base::JsonObject& object, const char* kind) const {
 
 /// Prints the record as one object, after what its statements do to aggregations and options.
 void Consumer::consume_json(EcbPlan& plan, const MergedRecord& merged) {
-    std::string values, text;
-    base::JsonArray array(values);
+    std::string text;
+    JsonValues values;
     for (Statement& statement : plan.statements) {
         bool is_printed = statement.kind == StatementKind::trace ||
                           statement.kind == StatementKind::printf ||
@@ -30,13 +30,12 @@ void Consumer::consume_json(EcbPlan& plan, const MergedRecord& merged) {
         }
         std::vector<Value> recorded = checked_values(statement, merged.record.bytes);
         for (const Value& value : recorded)
-            append_json_value(array.next(), value, context_);
+            values.append(value, context_);
         if (statement.kind == StatementKind::printf)
             if (auto done = print_formatted(text, *statement.format, recorded, {}, context_);
                 !done.ok())
                 problem(plan, &statement, done.error().message());
     }
-    array.end();
     if (!plan.is_line)
         return;
     const formats::ClockModel& clock = ring_->clock;
@@ -49,7 +48,7 @@ void Consumer::consume_json(EcbPlan& plan, const MergedRecord& merged) {
     if (const formats::ProbeInfo* probe = plan.probe)
         object.put("probe", probe->provider + ":" + probe->module + ":" + probe->function + ":" +
                                 probe->name);
-    object.key("values") += values;
+    values.put_into(object, "values");
     if (!text.empty())
         object.put("text", text);
     object.end();
@@ -62,10 +61,10 @@ void Consumer::put_json(const AggregationEntry& entry) {
     begin_json(object, "aggregation");
     object.put("name", "@" + program_.aggregation_name(layout.variable));
     object.put("function", aggregation_function_name(layout.function.kind));
-    base::JsonArray key(object.key("key"));
+    JsonValues key;
     for (const Value& member : table_.members_of(entry))
-        append_json_value(key.next(), member, context_);
-    key.end();
+        key.append(member, context_);
+    key.put_into(object, "key");
     append_json_aggregated(object.key("value"), table_.view_of(entry));
     object.end();
     shared_.out += '\n';

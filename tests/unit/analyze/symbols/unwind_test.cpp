@@ -5,6 +5,7 @@
 
 #include "analyze/print/context.hpp"
 #include "analyze/print/default_print.hpp"
+#include "analyze/print/json_print.hpp"
 #include "analyze/print/user_stack.hpp"
 #include "analyze/symbols/address_names.hpp"
 #include "formats/abi/meta.h"
@@ -161,7 +162,7 @@ TEST_CASE("a key is what a stack's bytes lead to, and says how", "[analyze][prin
     OutputOptions options;
     options.set(DBK_OPT_USTACKBYTES, 4096);
     UnwoundKeys keys;
-    PrintContext context{options, names, nullptr, true, &keys};
+    PrintContext context{options, names, nullptr, &keys};
     auto key_of = [&](std::vector<uint64_t> words, UnwoundStack answer) {
         users.answer = std::move(answer);
         Value value{{ValueKind::ustack}, std::as_bytes(std::span(words))};
@@ -183,8 +184,19 @@ TEST_CASE("a key is what a stack's bytes lead to, and says how", "[analyze][prin
     CHECK(text_of(key_of({42, 7}, {{7}, "why"})) == "\n 0x7\n (why)\n");
     CHECK(text_of(key_of({42, 1, 2, 3}, {{1}, "why"})) ==
           "\n 0x1\n 0x2\n 0x3\n (by frame pointers; why)\n");
-    context.stack_notes = false;
-    CHECK(text_of(key_of({42, 7}, {{7}, "why"})) == "\n 0x7\n");
+    auto json_of = [&](const std::vector<std::byte>& key) {
+        std::string out;
+        base::JsonObject object(out);
+        JsonValues values;
+        values.append({{ValueKind::integer}, {}}, context);
+        values.append({{ValueKind::ustack}, key}, context);
+        values.put_into(object, "key");
+        object.end();
+        return out;
+    };
+    CHECK(json_of(whole) ==
+          R"({"key":[0,["0x1","code`after","code`after+0x1"]],"notes":[null,"by .eh_frame"]})");
+    CHECK(json_of(key_of({42, 1, 2}, {{1, 2}, ""})) == R"({"key":[0,["0x1","0x2"]]})");
 }
 
 TEST_CASE("a stack says how it was found where that makes a difference", "[analyze][print]") {
