@@ -103,7 +103,7 @@ std::vector<Value> AggregationTable::members_of(const AggregationEntry& entry) c
             rest = rest.subspan(sizeof(length));
         }
         DBK_ASSERT(rest.size() >= length);
-        members.push_back({type, rest.first(length)});
+        members.push_back({.type = type, .data = rest.first(length), .is_key = true});
         rest = rest.subspan(length);
     }
     return members;

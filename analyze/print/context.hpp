@@ -15,7 +15,7 @@ struct PrintContext {
     const OutputOptions& options;
     const AddressNames& names;
     bool* field_was_cut = nullptr;             ///< set when a field is wider than options allow
-    const UnwoundKeys* unwound_keys = nullptr; ///< how the stacks in keys were found
+    const UnwoundKeys* unwound_keys = nullptr; ///< how those in keys were; null: by the engine
     uint64_t target_pid = 0;                   ///< whose addresses plain integers are; 0: of none
 };
 

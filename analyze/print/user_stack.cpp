@@ -80,10 +80,12 @@ FoundStack user_stack_of(const Value& value, const PrintContext& context) {
     if (!value.registers.empty())
         return longer_of(value, context.names, false);
     FoundStack stack{frames_of(formats::StackView(value.data), 1), "", {}};
-    if (context.unwound_keys && context.unwound_keys->is_used())
+    if (value.is_key && context.unwound_keys && context.unwound_keys->is_used())
         context.unwound_keys->add_to(stack, value.data);
     else if (context.options.stack_bytes && !stack.frames.empty())
-        stack.note = "by frame pointers: without bytes of the stack";
+        stack.note = value.is_key && !context.unwound_keys
+                         ? "by frame pointers: option aggregate=record makes keys of whole stacks"
+                         : "by frame pointers: without bytes of the stack";
     return stack;
 }
 

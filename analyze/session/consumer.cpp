@@ -46,7 +46,9 @@ Consumer::Consumer(const formats::RingRecording& ring, const OutputOptions& opti
       options_(options), context_{.options = options_,
                                   .names = shared.names,
                                   .field_was_cut = &shared.field_was_cut,
-                                  .unwound_keys = &unwound_keys_,
+                                  .unwound_keys = ring.info.facts.aggregate == DBK_AGGREGATE_ENGINE
+                                                      ? nullptr
+                                                      : &unwound_keys_,
                                   .target_pid = shared.target_pid},
       table_(aggregation_bytes_max) {
     options_.apply(program_.options());

@@ -43,7 +43,8 @@ struct Value {
     base::ByteView data; ///< of a string: its characters, without NULs
     /// Of a user stack: registers and memory, when they were recorded.
     base::ByteView registers = {}, stack = {};
-    uint32_t depth = 0; ///< of such a stack: how many frames were asked for
+    uint32_t depth = 0;  ///< of such a stack: how many frames were asked for
+    bool is_key = false; ///< of an aggregation
 
     /// Returns the value zero extended; bytes beyond the eighth are ignored.
     uint64_t unsigned_integer() const {

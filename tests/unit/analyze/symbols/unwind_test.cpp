@@ -146,6 +146,7 @@ std::string printed(std::vector<uint64_t> pointers, UnwoundStack answer, bool is
     Value value;
     value.type.kind = ValueKind::ustack;
     value.data = std::as_bytes(std::span(pointers));
+    value.is_key = is_key;
     if (!is_key)
         value.registers = value.data; // there are some
     value.depth = 3;
@@ -173,7 +174,8 @@ TEST_CASE("a key is what a stack's bytes lead to, and says how", "[analyze][prin
     };
     auto text_of = [&](const std::vector<std::byte>& key) {
         std::string out;
-        print_stack(out, {{ValueKind::ustack}, key}, context, {.indent = 1});
+        print_stack(out, {.type = {ValueKind::ustack}, .data = key, .is_key = true}, context,
+                    {.indent = 1});
         return out;
     };
     auto whole = key_of({42, 1, 2}, {{1, 0x40, 0x41, 5}, "", {0x40}});
@@ -189,7 +191,7 @@ TEST_CASE("a key is what a stack's bytes lead to, and says how", "[analyze][prin
         base::JsonObject object(out);
         JsonValues values;
         values.append({{ValueKind::integer}, {}}, context);
-        values.append({{ValueKind::ustack}, key}, context);
+        values.append({.type = {ValueKind::ustack}, .data = key, .is_key = true}, context);
         values.put_into(object, "key");
         object.end();
         return out;
@@ -210,7 +212,7 @@ TEST_CASE("a stack says how it was found where that makes a difference", "[analy
           "\n 0x1\n 0x2\n 0x3\n (by frame pointers; .eh_frame: 1; why)\n");
     CHECK(printed({1}, {{1}, "why"}) == "\n 0x1\n (why)\n");
     CHECK(printed({1}, {{1, 2}, ""}, true) ==
-          "\n 0x1\n (by frame pointers: without bytes of the stack)\n");
+          "\n 0x1\n (by frame pointers: option aggregate=record makes keys of whole stacks)\n");
     // A frame that a signal interrupted is not where a call returns to.
     CHECK(printed({1, 2}, {{1, 0x40, 0x41}, ""}) ==
           "\n 0x1\n code`before+0x1\n code`after+0x1\n (by .eh_frame; frame pointers: 2)\n");

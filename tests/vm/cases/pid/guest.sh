@@ -234,7 +234,7 @@ wait $often
 # A program that prints as it traces unwinds as well; keys are unwound when they are recorded, not where the kernel counts them.
 equal whole-live "$(traced -x ustackbytes=4k -n 'pid$target:target:work:entry /!seen++/ { ustack(); @[ustack(1)] = count(); }' -c 'target sorts' |
 	grep -o 'target`[a-z_]*\|libc[.]so[.]6\|([bw][^)]*)' | sed 's/: [0-9]*)/: N)/' | uniq | tr '\n' ' ')" \
-	'target`work target`compare libc.so.6 target`sorts target`main libc.so.6 target`_start (by .eh_frame; frame pointers: N) target`work (by frame pointers: without bytes of the stack) '
+	'target`work target`compare libc.so.6 target`sorts target`main libc.so.6 target`_start (by .eh_frame; frame pointers: N) target`work (by frame pointers: option aggregate=record makes keys of whole stacks) '
 equal whole-key-live "$(traced -x ustackbytes=4k -x aggregate=record -n 'pid$target:target:work:entry /!seen++/ { @[ustack(3)] = count(); }' -c 'target sorts' |
 	grep -o 'target`[a-z_]*\|libc[.]so[.]6\|([bw][^)]*)' | uniq | tr '\n' ' ')" 'target`work target`compare libc.so.6 (by .eh_frame) '
 # Code that the target has made, and named as a runtime does.
