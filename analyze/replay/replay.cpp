@@ -10,6 +10,7 @@
 #include "formats/dof/dof_writer.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <utility>
 
 namespace daybreak::analyze {
@@ -26,28 +27,50 @@ bool may_pass_others(const ReplayedRecording& one) {
            });
 }
 
+bool is_user_stack(const formats::DofAction& action) {
+    return action.kind == DTRACEACT_USTACK || action.kind == DTRACEACT_JSTACK;
+}
+
 bool has_stacks(const formats::DofProgram& program) {
     return std::ranges::any_of(program.action_lists, [](const formats::DofActionList& list) {
         return std::ranges::any_of(list.actions, [](const formats::DofAction& action) {
-            return action.kind == DTRACEACT_STACK || action.kind == DTRACEACT_USTACK ||
-                   action.kind == DTRACEACT_JSTACK;
+            return action.kind == DTRACEACT_STACK || is_user_stack(action);
         });
     });
 }
 
+/// Returns how many user stacks a record of the program has at most.
+uint64_t user_stacks_in_record(const formats::DofProgram& program) {
+    int64_t most = 0;
+    for (const formats::DofActionList& list : program.action_lists)
+        most = std::max(most, std::ranges::count_if(list.actions, is_user_stack));
+    return static_cast<uint64_t>(most);
+}
+
 /// Asks for bytes of the stack with user stacks, if the program says nothing of it: as many as the
-/// records have, and fit.  Returns whether it did.
+/// records have, and fit, in segments that are large enough unless it says how large.  Returns
+/// whether it did.
 bool ask_for_stack_bytes(formats::DofProgram& program, uint64_t recorded_bytes) {
-    uint64_t segment_bytes = DBK_SEGMENT_BYTES_DEFAULT;
+    constexpr uint64_t kRecordMax = DBK_RECORD_BYTES_MAX, kSegmentMin = DBK_SEGMENT_BYTES_DEFAULT;
+    constexpr uint64_t kBesideBytes = 1280; // of a stack: a hundred frames, and of the other values
+    uint64_t segment_bytes = 0;
     for (const formats::DofOption& option : program.options) {
         if (option.option == DBK_OPT_USTACKBYTES)
             return false;
         if (option.option == DBK_OPT_SEGMENTSIZE)
             segment_bytes = option.value;
     }
-    if (recorded_bytes == 0 || !has_stacks(program))
+    const uint64_t stacks = user_stacks_in_record(program);
+    if (recorded_bytes == 0 || stacks == 0)
         return false;
-    uint64_t bytes = std::min({recorded_bytes, segment_bytes / 2, uint64_t{DBK_USTACKBYTES_MAX}});
+    if (segment_bytes == 0) {
+        segment_bytes = std::bit_ceil(2 * std::min(stacks * recorded_bytes, kRecordMax));
+        segment_bytes = std::max(segment_bytes, kSegmentMin);
+        program.options.push_back({DBK_OPT_SEGMENTSIZE, segment_bytes, std::nullopt});
+    }
+    const uint64_t room = std::min(segment_bytes, kRecordMax) / stacks;
+    uint64_t bytes = std::min({recorded_bytes, segment_bytes / 2, uint64_t{DBK_USTACKBYTES_MAX},
+                               room - std::min(room, kBesideBytes)});
     program.options.push_back({DBK_OPT_USTACKBYTES, bytes, std::nullopt});
     return true;
 }

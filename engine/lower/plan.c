@@ -176,6 +176,8 @@ static void plan_stack(struct dbk_planner *p, struct dbk_area *area, uint32_t ac
 		step->aggregation = p->consumer->ustackbytes;
 		memory = step->aggregation + (DBK_USER_REGISTERS + 2) * 8;
 		flags |= DBK_FIELD_F_MEMORY;
+		area->stack_count++;
+		area->stacks_max += (stack_depth(p, desc) + 1) * 8 + memory;
 	}
 	/* DTrace's ustack() has two words in front, process and thread group. */
 	dbk_classic_add(&area->classic, (stack_depth(p, desc) + (user ? 2 : 0)) * 8 + memory);
@@ -443,10 +445,40 @@ static bool is_texts(const struct dbk_consumer *consumer, const struct dbk_plan 
 	return true;
 }
 
+/* Refuses a record that no segment has room for: the fixed part; and user stacks with as much memory
+ * as was asked for, which nearly every process has.  A longer tail, of strings, is a drop where it is one. */
+static int check_room(const struct dbk_planner *p)
+{
+	const struct dbk_plan *plan = p->plan;
+	uint32_t segment = p->consumer->ring->segment_bytes;
+	uint32_t beside = DBK_SEGMENT_DATA_OFFSET + (plan->speculates ? DBK_COMMIT_PART_BYTES : 0);
+	uint32_t limit = segment - beside < DBK_RECORD_BYTES_MAX ? segment - beside : DBK_RECORD_BYTES_MAX;
+	uint32_t count = p->record.stack_count, bytes = p->consumer->ustackbytes;
+	uint64_t needed = plan->fixed_bytes + p->record.stacks_max, other = needed - (uint64_t)count * bytes;
+
+	if (plan->fixed_bytes > limit)
+		return dbk_refuse(p->reason, -E2BIG,
+				  "its records take %u bytes, a segment has room for %u",
+				  plan->fixed_bytes, limit);
+	if (count == 0 || needed <= limit)
+		return 0;
+	bytes = other < limit ? (uint32_t)(limit - other) / count & ~7u : 0;
+	if (needed > DBK_RECORD_BYTES_MAX)
+		return dbk_refuse(p->reason, -E2BIG,
+				  "with its %u user stacks a record takes up to %U bytes, and has "
+				  "room for %u: ustackbytes=%u at most",
+				  count, needed, limit, bytes);
+	while (segment < needed + beside)
+		segment *= 2;
+	return dbk_refuse(p->reason, -E2BIG,
+			  "with its %u user stacks a record takes up to %U bytes, a segment has room "
+			  "for %u: ustackbytes=%u at most, or segmentsize=%u",
+			  count, needed, limit, bytes, segment);
+}
+
 static int init_plan(struct dbk_consumer *consumer, const struct dbk_ecbdesc *desc,
 		     struct dbk_plan *plan, struct dbk_reason *reason)
 {
-	uint32_t limit = consumer->ring->segment_bytes - DBK_SEGMENT_DATA_OFFSET;
 	struct dbk_planner p = {.consumer = consumer, .plan = plan, .desc = desc, .reason = reason};
 	int error = allocate(plan, desc, reason);
 
@@ -468,13 +500,9 @@ static int init_plan(struct dbk_consumer *consumer, const struct dbk_ecbdesc *de
 	if (error != 0)
 		return error;
 	plan->fixed_bytes = (uint32_t)DBK_ROUND_UP(p.record.at, DBK_RECORD_ALIGN_BYTES);
-	if (plan->speculates)
-		limit -= DBK_COMMIT_PART_BYTES;
-	if (plan->fixed_bytes > limit || plan->fixed_bytes > DBK_RECORD_BYTES_MAX)
-		return dbk_refuse(reason, -E2BIG,
-				  "its records take %u bytes, a segment has room for %u",
-				  plan->fixed_bytes,
-				  limit < DBK_RECORD_BYTES_MAX ? limit : DBK_RECORD_BYTES_MAX);
+	error = check_room(&p);
+	if (error != 0)
+		return error;
 	plan->work = plan_work(plan);
 	plan->zero_fixed = p.record.has_gaps || p.record.at != plan->fixed_bytes;
 	if (p.record.at != sizeof(struct dbk_record_header) + (plan->variable ? 4 : 0))

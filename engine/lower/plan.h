@@ -12,6 +12,8 @@
 struct dbk_area {
 	uint32_t at; /* next free byte of the fixed part */
 	uint64_t tail_max;
+	uint64_t stacks_max; /* of that the user stacks with memory */
+	uint32_t stack_count;
 	bool has_gaps;
 	struct dbk_classic classic;
 };

@@ -267,6 +267,46 @@ TEST_CASE("a rebase that no longer fits opens a segment", "[engine][buffer]") {
     CHECK(records(consumer).back().u64(8) == 99);
 }
 
+TEST_CASE("user stacks that no segment has room for are refused, with what fits",
+          "[engine][buffer]") {
+    Engine engine;
+    auto& go = engine.probe("test", "m", "f", "go");
+    auto program = [&](uint64_t segment_bytes, uint64_t stack_bytes) {
+        Dof dof;
+        dof.option(DBK_OPT_SEGMENTSIZE, segment_bytes);
+        dof.option(DBK_OPT_USTACKBYTES, stack_bytes);
+        const Action stack{DTRACEACT_USTACK, DOF_SECIDX_NONE, 5};
+        dof.ecb("test:::go", {stack, stack, stack});
+        return dof.build();
+    };
+    auto refusal = [&](uint64_t segment_bytes, uint64_t stack_bytes) {
+        Loaded loaded = load(program(segment_bytes, stack_bytes));
+        REQUIRE(loaded.error == 0);
+        dbk_reason reason{};
+        dbk_consumer* consumer = nullptr;
+        dbk_consumer_config config{"test", 1, false, false, 0};
+        CHECK(dbk_consumer_create(engine.get(), loaded.program, &config, &reason, &consumer) ==
+              -E2BIG);
+        dbk_program_destroy(loaded.program);
+        std::string text(reason.text);
+        return text.substr(std::min(text.find("with its"), text.size()));
+    };
+    CHECK(refusal(4096, 2048) ==
+          "with its 3 user stacks a record takes up to 6768 bytes, a segment has room for "
+          "3968: ustackbytes=1112 at most, or segmentsize=8192");
+    CHECK(refusal(4096, 1120).ends_with("ustackbytes=1112 at most, or segmentsize=8192"));
+    CHECK(refusal(1 << 17, 32768) ==
+          "with its 3 user stacks a record takes up to 98928 bytes, and has room for 65528: "
+          "ustackbytes=21632 at most");
+    auto* consumer = engine.start(program(4096, 1112));
+    host.user_registers.assign(DBK_USER_REGISTERS, 0x7ffe00001000);
+    host.user_memory[0x7ffe00001000] = std::string(4096, 'a');
+    for (int i = 0; i < 3; i++)
+        engine.fire(go);
+    CHECK(dbk_consumer_counters(consumer, 0)->records == 3);
+    CHECK(records(consumer)[2].bytes.size() > 3 * 1112);
+}
+
 TEST_CASE("records larger than a segment are refused or dropped", "[engine][buffer]") {
     Engine engine;
     auto& go = engine.probe("test", "m", "f", "go");
