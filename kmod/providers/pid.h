@@ -61,6 +61,7 @@ struct pid_probe {
 	struct mm_struct *mm;	   /* [C] the memory of whom it is for; NULL: everyone's.  Only compared */
 	pid_t tgid;		   /* [C] */
 	bool enabled;		   /* [F] */
+	bool is_inside;		   /* [F] of an instruction, in the file that is at its path */
 	u32 operand_count;	   /* [C] of a mark */
 	struct dbk_operand operands[DBK_PLACE_OPERANDS_MAX]; /* [C] */
 	struct pid_name *provider, *module; /* [C] */

@@ -36,6 +36,7 @@ struct pid_copy {
 	struct list_head link;
 	struct file *file;
 	const struct inode *inode;
+	bool is_at_path; /* when its program was enabled: not any user's */
 };
 
 /* What a process has mapped and is looked at before it goes on. */
@@ -86,7 +87,7 @@ static void no_memory_say(const struct pid_file *file)
 static void hook_add(struct pid_file *file, struct pid_probe *pid, const struct pid_copy *copy)
 {
 	struct pid_hook *hook = kzalloc(sizeof(*hook), GFP_KERNEL);
-	bool other;
+	bool other, inside;
 	int err = 0;
 
 	if (!hook) {
@@ -97,9 +98,10 @@ static void hook_add(struct pid_file *file, struct pid_probe *pid, const struct 
 	hook->inode = (struct inode *)copy->inode;
 	list_add_tail(&hook->link, &pid->hooks);
 	other = !pid_bytes_are_there(copy->file, &pid->code);
-	if (other || !pid_instruction_is_there(copy->file, pid))
-		hook->refused = true;
-	else if (pid->enabled)
+	inside = !other && !pid_instruction_is_there(copy->file, pid);
+	hook->refused = other || inside;
+	pid->is_inside |= inside && copy->is_at_path;
+	if (!hook->refused && pid->enabled)
 		err = pid_hook(hook);
 	if (other)
 		other_build_say(file);
@@ -110,7 +112,7 @@ static void hook_add(struct pid_file *file, struct pid_probe *pid, const struct 
 			-err);
 }
 
-static void copy_add(struct pid_file *file, struct file *mapped, const struct inode *inode)
+static void copy_add(struct pid_file *file, struct file *mapped, const struct inode *inode, bool is_at_path)
 {
 	struct pid_copy *copy = kzalloc(sizeof(*copy), GFP_KERNEL);
 	struct pid_probe *pid;
@@ -121,6 +123,7 @@ static void copy_add(struct pid_file *file, struct file *mapped, const struct in
 	}
 	copy->file = get_file(mapped);
 	copy->inode = inode;
+	copy->is_at_path = is_at_path;
 	list_add_tail_rcu(&copy->link, &file->copies);
 	file->copy_count++;
 	list_for_each_entry(pid, &file->probes, file_link)
@@ -167,7 +170,7 @@ static void on_look(struct callback_head *head)
 	if (file && !has_copy(file, file_inode(look->mapped)) &&
 	    !((fuse || fits) && is_left_alone(file, look->mapped))) {
 		if (fits && (look->build.count != 0 || is_path(file, look->mapped))) {
-			copy_add(file, look->mapped, file_inode(look->mapped));
+			copy_add(file, look->mapped, file_inode(look->mapped), false);
 		} else if (!fits && is_path(file, look->mapped)) {
 			other_build_say(file);
 		}
@@ -235,7 +238,7 @@ static void first_copy_add(struct pid_file *file)
 	/* A process that mapped it since the hook is there was first. */
 	if (!has_copy(file, inode) && !is_left_alone(file, found) &&
 	    pid_bytes_are_there(found, &file->build))
-		copy_add(file, found, inode);
+		copy_add(file, found, inode, true);
 	mutex_unlock(&pid_mutex);
 	fput(found);
 }

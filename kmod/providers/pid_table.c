@@ -353,6 +353,19 @@ static int locate(struct seeker *seeker, const struct dbk_place *place)
 	return err ? refuse(seeker, place, err, "cannot be waited for") : 0;
 }
 
+/* Of a path: what is there now.  A file that comes later is looked at then. */
+static bool has_instruction(const struct seeker *seeker, const struct pid_probe *pid)
+{
+	bool has;
+
+	if (!pid->by_path)
+		return pid_instruction_is_there(seeker->file, pid);
+	mutex_lock(&pid_mutex);
+	has = !pid->is_inside;
+	mutex_unlock(&pid_mutex);
+	return has;
+}
+
 /* The probe of @place, made when there is none. */
 static int take(struct seeker *seeker, const struct dbk_place *place, struct pid_probe **pid_ret)
 {
@@ -366,7 +379,7 @@ static int take(struct seeker *seeker, const struct dbk_place *place, struct pid
 		pid = make(seeker, place);
 		if (!pid)
 			return -ENOMEM;
-		if (!pid->by_path && !pid_instruction_is_there(seeker->file, pid)) {
+		if (!has_instruction(seeker, pid)) {
 			pid_free(pid);
 			return refuse(seeker, place, -EINVAL, "has no instruction that begins there");
 		}

@@ -50,6 +50,8 @@ equal instructions "$(traced -n "${offsets%,}"' { @[probename] = count(); }' -c 
 inside=1
 while grep -qx "$(printf %x $inside)" /share/in/begins; do inside=$((inside + 1)); done
 refuses inside-of-an-instruction "has no instruction that begins there" dtrace -qn "pid\$target:target:work:$(printf %x $inside) {}" -c 'target forks 1'
+refuses inside-by-path "has no instruction that begins there" dtrace -qn "pid*:/bin/target:work:$(printf %x $inside) {} BEGIN { exit(0); }"
+holds begins-by-path dtrace -qn "pid*:/bin/target:work:$(tail -n 1 /share/in/begins) {} BEGIN { exit(0); }"
 refuses after-the-end "entry, return, and its offsets" dtrace -qn 'pid$target:target:work:fff {}' -c 'target forks 1'
 
 # Names of C++: listed, traced, recorded and reported whole; and one that is too long even for that.
