@@ -164,6 +164,7 @@ void ObjectSymbols::read_elf(ElfFile& file, int depth) {
             continue;
         if (header.sh_type == SHT_SYMTAB || header.sh_type == SHT_DYNSYM) {
             tables.push_back(section);
+            is_whole_ |= header.sh_type == SHT_SYMTAB;
             continue;
         }
         const char* name = ::elf_strptr(elf, names, header.sh_name);
@@ -240,7 +241,8 @@ void ObjectSymbols::read_table(ElfFile& file, Elf_Scn* section) {
             break; // its entries are not as small as it says
         const unsigned type = GELF_ST_TYPE(symbol.st_info);
         const bool may_be_named = type == STT_OBJECT && !variables_.empty();
-        if ((type != STT_FUNC && !may_be_named) || symbol.st_shndx == SHN_UNDEF)
+        const bool is_function = type == STT_FUNC || type == STT_GNU_IFUNC;
+        if ((!is_function && !may_be_named) || symbol.st_shndx == SHN_UNDEF)
             continue;
         std::string_view name = base::short_string_at(name_table, symbol.st_name, kNameBytesMax);
         if (may_be_named) {
@@ -253,8 +255,11 @@ void ObjectSymbols::read_table(ElfFile& file, Elf_Scn* section) {
         if (name.empty() || symbols_bytes_ + bytes > kSymbolsBytesMax)
             continue;
         symbols_bytes_ += bytes;
-        symbols_.push_back(
-            {symbol.st_value, symbol.st_size, std::string(name), rank_of(symbol.st_info, name)});
+        if (type == STT_GNU_IFUNC)
+            chosen_.emplace_back(name);
+        else
+            symbols_.push_back({symbol.st_value, symbol.st_size, std::string(name),
+                                rank_of(symbol.st_info, name)});
     }
 }
 
@@ -278,6 +283,7 @@ bool ObjectSymbols::add_functions_of(const ObjectSymbols& other) {
     if (build_id_.empty() || build_id_ != other.build_id_)
         return false;
     symbols_.insert(symbols_.end(), other.symbols_.begin(), other.symbols_.end());
+    is_whole_ |= other.is_whole_;
     sort();
     return true;
 }

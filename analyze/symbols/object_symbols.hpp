@@ -48,6 +48,12 @@ public:
     bool is_64_bit() const { return is_64_bit_; }
     const std::vector<Segment>& segments() const { return segments_; }
     const std::vector<Symbol>& symbols() const { return symbols_; } ///< ascending by address
+    /// Whether these are all, and not only those that other files may call: it is not stripped, or
+    /// has debug symbols.
+    bool is_whole() const { return is_whole_; }
+    /// Returns the functions of which the dynamic linker chooses one (IFUNC), at no place of their
+    /// own.
+    const std::vector<std::string>& chosen() const { return chosen_; }
     /// Returns the places that the program's authors have named; of 64-bit files only.
     const std::vector<ObjectMark>& marks() const { return marks_; }
     /// Returns the address of a variable that a mark's arguments name; empty: the file has no such
@@ -80,11 +86,12 @@ private:
     std::vector<Segment> segments_;
     Ranges by_address_, by_offset_, code_; ///< of segments; code: those by address that are
     std::vector<Symbol> symbols_;
+    std::vector<std::string> chosen_;
     std::vector<ObjectMark> marks_;
     std::map<std::string, uint64_t, std::less<>> variables_; ///< those that operands of marks name
     std::string build_id_;
     uint64_t build_id_offset_ = 0;
-    bool is_64_bit_ = false, takes_functions_ = true;
+    bool is_64_bit_ = false, takes_functions_ = true, is_whole_ = false;
     size_t symbols_bytes_ = 0;
 };
 

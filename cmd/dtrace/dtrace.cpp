@@ -219,6 +219,7 @@ int Dtrace::run() {
     if (!targets_.empty())
         setting.target = targets_[0].pid();
     setting.is_simulated = session_->is_simulated();
+    setting.has_command = !arguments_.commands.empty();
     std::optional<CompiledPrograms> compiled;
     if (!arguments_.programs.empty() || !arguments_.library_folders.empty()) {
         compiled = compile_programs(arguments_, setting);

@@ -5,15 +5,17 @@
 
 #include "base/file.hpp"
 #include "cmd/dtrace/messages.hpp"
+#include "cmd/file_places.hpp"
 #include "cmd/libraries.hpp"
 #include "cmd/possible_probes.hpp"
-#include "cmd/file_places.hpp"
 #include "cmd/preprocess.hpp"
 #include "cmd/program.hpp"
 #include "cmd/terminal.hpp"
 #include "daybreak_version.hpp"
 #include "engine/sim/bare_host.hpp"
 #include "formats/abi/counters.h"
+#include "live/process/missing_function.hpp"
+#include "live/process/places.hpp"
 
 #include <algorithm>
 #include <cstdlib>
@@ -29,6 +31,13 @@ bool exists(live::ProbeIndex& probes, const compiler::ProbeDescription& descript
     return description.id != 0u &&
            probes.exists({description.provider, description.module, description.function,
                           description.name, description.id.value_or(0)});
+}
+
+/// Whether a diagnostic says that already.
+bool is_hint(const compiler::CompileOutput& output, const std::string& text) {
+    return std::ranges::any_of(output.diagnostics.diagnostics(), [&](const auto& one) {
+        return std::ranges::find(one.hints, text) != one.hints.end();
+    });
 }
 
 Preprocessing preprocessing_of(const DtraceArguments& arguments) {
@@ -81,11 +90,16 @@ std::string describe(const DtraceProgram& program) {
     return "description '" + program.text.substr(0, program.text.find_first_of("{/;")) + "'";
 }
 
-/// What is to be said of a function of the command that has no such probe.
+/// What is to be said of a function of a process that has no such probe.
 std::string hint_for_function(compiler::ProbeDescription description,
                               const CompileSetting& setting) {
-    if (!setting.target || description.provider != "pid" + std::to_string(*setting.target))
+    const formats::DofProbeName written{description.provider, description.module,
+                                        description.function, description.name};
+    const uint32_t pid = live::process_named(written);
+    if (pid == 0)
         return "";
+    if (std::string why = live::why_not_traced(pid); !why.empty())
+        return why;
     if (std::string name = std::exchange(description.name, "entry"); name != "entry") {
         bool has_function = exists(*setting.probes, description);
         if (has_function && setting.is_simulated)
@@ -95,12 +109,9 @@ std::string hint_for_function(compiler::ProbeDescription description,
                    "which there is no " +
                    name;
     }
-    return std::string("the ") + (setting.is_simulated ? "command" : "process") +
-           " has no function " + description.function +
-           (description.module.empty() ? "" : " in " + description.module) +
-           ": nm -D shows those of a library, nm those of a program; functions that it marks i, "
-           "such "
-           "as strlen, are chosen when the program starts and have no probes";
+    if (setting.is_simulated && !setting.has_command)
+        return "without the module (insmod daybreak.ko) only functions of a -c command have probes";
+    return live::why_no_function(pid, written);
 }
 
 /// What is to be said of an offset of a function at which there is no instruction that can be
@@ -249,7 +260,8 @@ std::optional<CompiledPrograms> compile_programs(const DtraceArguments& argument
     compiled.output = compiler::compile(options);
     if (std::getenv("DTRACE_DEBUG") != nullptr)
         std::fputs(library_notes(compiled.output).c_str(), stderr);
-    if (setting.probes != nullptr && !setting.probes->error().empty())
+    if (setting.probes != nullptr && !setting.probes->error().empty() &&
+        !is_hint(compiled.output, setting.probes->error()))
         say(arguments.name, setting.probes->error());
     print_diagnostics(compiled.output,
                       {.program = arguments.name, .error_tags = has_setting(arguments, "errtags")});

@@ -30,6 +30,7 @@ struct CompileSetting {
     live::ProbeIndex* probes = nullptr; ///< null: any probe may exist
     std::optional<int64_t> target;      ///< $target
     bool is_simulated = false;          ///< the module is not there
+    bool has_command = false;           ///< of -c
     compiler::KernelTypes* kernel = nullptr;
 };
 

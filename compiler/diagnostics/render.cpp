@@ -6,6 +6,7 @@
 #include "compiler/diagnostics/diagnostic.hpp"
 
 #include <algorithm>
+#include <set>
 
 namespace daybreak::compiler {
 
@@ -180,13 +181,20 @@ std::string render_rich(const Diagnostic& diagnostic, const SourceManager& sourc
 std::string render_all(const DiagnosticSink& sink, const SourceManager& sources,
                        const ClassicStyle& classic, const RichStyle& style) {
     std::string text;
+    std::set<std::string> said; // of several probes that are not there, one reason once
+    auto with_new_hints = [&said](Diagnostic diagnostic) {
+        if (diagnostic.tag == Tag::D_PDESC_ZERO)
+            std::erase_if(diagnostic.hints,
+                          [&said](const std::string& hint) { return !said.insert(hint).second; });
+        return diagnostic;
+    };
     const Diagnostic* first = sink.first_error();
     if (first)
         text = render_classic(*first, sources, classic) + "\n" +
-               place_and_hints(*first, sources, style);
+               place_and_hints(with_new_hints(*first), sources, style);
     for (const Diagnostic& diagnostic : sink.diagnostics())
         if (&diagnostic != first)
-            text += render_rich(diagnostic, sources, style);
+            text += render_rich(with_new_hints(diagnostic), sources, style);
     if (size_t count = sink.error_count(); count > 1)
         text += strprintf("%zu errors\n", count);
     return text;

@@ -243,6 +243,17 @@ ProcessNames::functions(uint64_t pid, const std::function<bool(const Function&)>
     return found;
 }
 
+std::vector<ProcessNames::MappedObject> ProcessNames::objects(uint64_t pid) {
+    std::vector<MappedObject> found;
+    const std::string program = program_of(pid);
+    for (const Mapping& mapping : read_code(pid)) {
+        const analyze::ObjectSymbols* symbols = &object_of(pid, mapping);
+        if (std::ranges::find(found, symbols, &MappedObject::symbols) == found.end())
+            found.push_back({name_of(mapping.path), mapping.path == program, symbols});
+    }
+    return found;
+}
+
 std::vector<ProcessNames::Mark> ProcessNames::marks(uint64_t pid) {
     std::vector<Mark> found;
     const std::string program = program_of(pid);

@@ -74,6 +74,15 @@ public:
     std::vector<Function> functions(uint64_t pid,
                                     const std::function<bool(const Function&)>& wanted);
 
+    /// A file that a process has mapped as code.
+    struct MappedObject {
+        std::string name;
+        bool is_program = false;
+        const analyze::ObjectSymbols* symbols = nullptr; ///< lives as long as this
+    };
+    /// Returns those of a process, each once.
+    std::vector<MappedObject> objects(uint64_t pid);
+
     /// A mark of an object that a process has mapped.
     struct Mark {
         std::string object_name, path;

@@ -11,6 +11,7 @@
 #include "formats/dof/dof_writer.hpp"
 #include "live/process/child_signal.hpp"
 #include "live/process/function_probes.hpp"
+#include "live/process/missing_function.hpp"
 #include "live/process/places.hpp"
 #include "live/ring_reader.hpp"
 
@@ -114,10 +115,7 @@ base::Result<void> LiveSession::find_places(const formats::DofProbeName& descrip
         return places_.add_by_path(description);
     if (uint32_t pid = process_named(description)) {
         if (runs_32_bits(pid))
-            return base::errorf(base::ErrorCode::unsupported,
-                                "process %u runs a program of 32 bits: functions of programs of 64 "
-                                "bits have probes",
-                                pid);
+            return base::errorf(base::ErrorCode::unsupported, "%s", why_not_traced(pid).c_str());
         start(pid);
         places_.add_named(description);
     }
