@@ -46,30 +46,54 @@ bool add_running(live::Places& places, const formats::DofProbeName& name) {
 
 } // namespace
 
-std::string hint_for_path(const compiler::ProbeDescription& description) {
-    const formats::DofProbeName name = name_of(description);
+std::string hint_for_path(const formats::DofProbeName& name) {
     live::Places places;
     std::string problem;
     return !live::is_by_path(name) || add_file(places, name, problem) ? "" : problem;
 }
 
+std::string hint_for_path(const compiler::ProbeDescription& description) {
+    return hint_for_path(name_of(description));
+}
+
+std::string similar_mark(const compiler::ProbeDescription& description) {
+    if (!live::is_of_running(name_of(description)))
+        return "";
+    std::vector<ProbeParts> marks;
+    for (const auto& [provider, name] : live::running_marks())
+        marks.push_back({provider + "*", description.module, description.function, name});
+    return nearest_probe(description, marks);
+}
+
 std::optional<CompiledProgram> compile_for_machine(const ProgramArguments& arguments) {
     live::Places places;
     std::string problem;
+    bool looked = false; // not with -Z
     KnownProbes known{.exist =
                           [&](const compiler::ProbeDescription& description) {
                               formats::DofProbeName name = name_of(description);
+                              looked |= live::is_by_path(name) || live::is_of_running(name);
                               if (live::is_by_path(name))
                                   return add_file(places, name, problem);
                               return probe_is_possible(description) ||
                                      (live::is_of_running(name) && add_running(places, name));
                           },
-                      .similar = similar_possible_probe};
+                      .similar =
+                          [](const compiler::ProbeDescription& description) {
+                              std::string probe = similar_possible_probe(description);
+                              return probe.empty() ? similar_mark(description) : probe;
+                          }};
     known.hint = [&](const compiler::ProbeDescription& description) {
         return live::is_by_path(name_of(description)) ? problem
                                                       : hint_for_backfill_probe(description);
     };
     auto compiled = compile_program(arguments, known);
+    if (compiled && !looked)
+        for (const formats::DofEcb& ecb : compiled->program.ecbs)
+            if (live::is_of_running(ecb.probe))
+                static_cast<void>(add_running(places, ecb.probe));
+            else if (live::is_by_path(ecb.probe) && !add_file(places, ecb.probe, problem))
+                complain(ecb.probe.text() + " matches no probe: " + problem);
     if (!compiled || places.all().empty())
         return compiled;
     if (std::string missing = places.remark(); !missing.empty())

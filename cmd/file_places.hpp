@@ -18,6 +18,11 @@ std::optional<CompiledProgram> compile_for_machine(const ProgramArguments& argum
 
 /// Returns why a file that a description names by its path has no such probe; "": the description
 /// is another, or the file has it.
+std::string hint_for_path(const formats::DofProbeName& description);
 std::string hint_for_path(const compiler::ProbeDescription& description);
+
+/// Returns the marks of running processes that a misspelt description meant: "python*:::line"; "":
+/// none are near.
+std::string similar_mark(const compiler::ProbeDescription& description);
 
 } // namespace daybreak::cmd

@@ -10,6 +10,7 @@
 #include "cmd/dtrace/messages.hpp"
 #include "cmd/dtrace/own_probes.hpp"
 #include "cmd/dtrace/run.hpp"
+#include "cmd/file_places.hpp"
 #include "cmd/program.hpp"
 #include "cmd/terminal.hpp"
 #include "cmd/this_process.hpp"
@@ -157,8 +158,14 @@ base::Result<void> Dtrace::open_session() {
 void Dtrace::tell_matches(const CompiledPrograms& compiled, live::ProbeIndex& probes) {
     for (size_t i = 0; i < compiled.descriptions.size(); i++) {
         uint32_t matched = 0;
-        for (const formats::DofEcb* ecb : compiled.ecbs_of(i))
-            matched += static_cast<uint32_t>(probes.matches(ecb->probe).size());
+        for (const formats::DofEcb* ecb : compiled.ecbs_of(i)) {
+            const auto found = static_cast<uint32_t>(probes.matches(ecb->probe).size());
+            matched += found;
+            // What -Z waits for: a file that is not there is not looked for again.
+            std::string why = found == 0 ? hint_for_path(ecb->probe) : "";
+            if (!why.empty())
+                say(arguments_.name, ecb->probe.text() + " matches no probe: " + why);
+        }
         matched_ += matched;
         if (!compiled.option(DTRACEOPT_QUIET))
             say(arguments_.name,

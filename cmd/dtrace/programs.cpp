@@ -243,7 +243,8 @@ std::optional<CompiledPrograms> compile_programs(const DtraceArguments& argument
             std::vector<ProbeParts> probes = example_timers();
             for (const live::SessionProbe& probe : setting.probes->all())
                 probes.push_back({probe.provider, probe.module, probe.function, probe.name});
-            return nearest_probe(description, probes);
+            std::string nearest = nearest_probe(description, probes);
+            return nearest.empty() ? similar_mark(description) : nearest;
         };
         options.hint_for_probe = [&setting](const compiler::ProbeDescription& description) {
             if (std::string hint = hint_for_path(description); !hint.empty())

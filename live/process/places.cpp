@@ -259,6 +259,19 @@ base::Result<void> Places::add_by_path(const formats::DofProbeName& description)
     return base::errno_errorf("cannot open %s", path.c_str());
 }
 
+std::set<std::pair<std::string, std::string>> running_marks() {
+    std::set<std::pair<std::string, std::string>> marks;
+    for (const ProcessNames::CodeFile& file : ProcessNames::code_files()) {
+        base::ScopedFd opened = analyze::open_object(file.path);
+        if (!opened.valid())
+            continue;
+        const auto object = analyze::ObjectSymbols::read_without_functions(opened.get());
+        for (const analyze::ObjectMark& mark : object.marks())
+            marks.emplace(mark.provider, dashed(mark.name));
+    }
+    return marks;
+}
+
 void Places::add_running(const formats::DofProbeName& description) {
     std::vector<ProcessNames::CodeFile> files = ProcessNames::code_files();
     std::ranges::sort(files, {}, rank_of);

@@ -72,6 +72,8 @@ private:
     std::map<std::string, size_t> left_out_;        ///< of these those that are too much: marks
 };
 
+/// Returns provider and name of the marks of files that running processes have mapped, each once.
+std::set<std::pair<std::string, std::string>> running_marks();
 /// Returns the process that a description's provider means: "pid123"; 0: none.
 uint32_t process_named(const formats::DofProbeName& description);
 /// Returns whether a description is of a file, in whatever process: "pid*:/usr/bin/cat:main:entry",
