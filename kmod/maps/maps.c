@@ -3,28 +3,23 @@
  * maps.c - the hooks that see mappings of code come and processes go; see maps.h
  */
 #include <linux/binfmts.h>
-#include <linux/delay.h>
 #include <linux/mm.h>
 #include <linux/ns_common.h>
 #include <linux/nsproxy.h>
 #include <linux/pid_namespace.h>
-#include <linux/sched/mm.h>
 #include <linux/sched/signal.h>
 #include <linux/sched/task.h>
-#include <linux/slab.h>
 #include <linux/uaccess.h>
 
 #include "arch/ftrace_args.h"
 #include "kmod/kernel/function_hook.h"
+#include "kmod/kernel/processes.h"
 #include "kmod/kernel/symbols.h"
 #include "kmod/kernel/tracepoint.h"
 #include "kmod/maps/log.h"
 #include "kmod/maps/maps.h"
 #include "kmod/state.h"
 
-#define LIST_TRIES_MAX                                                                             \
-	20u /* 1 ms apart: a process that holds its own mmap_lock that long is not listed */
-#define LIST_SPARE     64u /* processes that begin while they are counted */
 #define LIST_AGAIN_NS  (60 * (u64)NSEC_PER_SEC) /* where there is no more memory: it may be in vain */
 #define AREAS_PER_CODE 4u /* a library has one of code, and four of other rights at most */
 
@@ -189,78 +184,38 @@ static void on_exit(void *data, struct task_struct *task)
 
 /* ---- what lives already -------------------------------------------------------------- */
 
-static bool lock_soon(struct mm_struct *mm)
-{
-	u32 i;
-
-	for (i = 0; i < LIST_TRIES_MAX; i++) {
-		if (mmap_read_trylock(mm))
-			return true;
-		usleep_range(1000, 2000);
-	}
-	return false;
-}
-
 /* What changes meanwhile is entered by the hooks with later times. */
 static bool list_process(struct task_struct *task)
 {
 	const struct dbk_map_namespaces *namespaces;
-	struct mm_struct *mm = get_task_mm(task);
+	struct mm_struct *mm = dbk_process_lock(task);
 	struct dbk_map_namespaces room;
-	bool is_locked;
+	u64 now = ktime_get_mono_fast_ns();
 
-	if (!mm)
-		return true; /* it has ended */
+	if (IS_ERR_OR_NULL(mm))
+		return !mm; /* it has ended */
 	task_lock(task);
 	namespaces = namespaces_of(task, &room);
 	task_unlock(task);
-	is_locked = lock_soon(mm);
-	if (is_locked) {
-		u64 now = ktime_get_mono_fast_ns();
-
-		if (READ_ONCE(task->mm) == mm) {
-			dbk_maps_log_image(task, DBK_MAP_CAUSE_LISTED, 0, namespaces, now);
-			list_mappings(task, mm, now);
-		}
-		mmap_read_unlock(mm);
+	if (READ_ONCE(task->mm) == mm) {
+		dbk_maps_log_image(task, DBK_MAP_CAUSE_LISTED, 0, namespaces, now);
+		list_mappings(task, mm, now);
 	}
-	mmput(mm);
-	return is_locked;
-}
-
-static u32 processes_take(struct task_struct **tasks, u32 room)
-{
-	struct task_struct *task;
-	u32 count = 0;
-
-	rcu_read_lock();
-	for_each_process(task)
-	{
-		if (task->flags & PF_KTHREAD)
-			continue;
-		if (count < room)
-			tasks[count] = get_task_struct(task);
-		count++;
-	}
-	rcu_read_unlock();
-	return count;
+	dbk_process_unlock(mm);
+	return true;
 }
 
 static void list_processes(void)
 {
-	u32 room = processes_take(NULL, 0) + LIST_SPARE, count, listed = 0, i;
-	struct task_struct **tasks = kvmalloc_array(room, sizeof(*tasks), GFP_KERNEL);
+	struct task_struct *task = NULL;
+	u32 left_out = 0;
 
 	listed_ns = ktime_get_mono_fast_ns();
-	count = tasks ? processes_take(tasks, room) : room;
-	for (i = 0; tasks && i < min(count, room); i++) {
-		listed += list_process(tasks[i]);
-		put_task_struct(tasks[i]);
-	}
-	if (listed < count)
+	while ((task = dbk_process_next(task)) != NULL)
+		left_out += !list_process(task);
+	if (left_out)
 		pr_warn("%u processes could not be listed: their user addresses stay numbers until they execute a program\n",
-			count - listed);
-	kvfree(tasks);
+			left_out);
 }
 
 /* How many mappings of code there may be. */
