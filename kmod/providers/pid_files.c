@@ -4,20 +4,25 @@
  */
 #include <linux/atomic.h>
 #include <linux/file.h>
+#include <linux/fs_struct.h>
 #include <linux/magic.h>
 #include <linux/mm.h>
 #include <linux/module.h>
 #include <linux/rculist.h>
+#include <linux/sched/task.h>
 #include <linux/slab.h>
 #include <linux/task_work.h>
 
 #include "arch/ftrace_args.h"
 #include "kmod/kernel/function_hook.h"
+#include "kmod/kernel/processes.h"
 #include "kmod/kernel/symbols.h"
 #include "kmod/providers/pid_files.h"
 
 /* Any user can make files of that name, build id and path. */
 #define COPIES_MAX 64
+/* Of one process that lives already: it can go on mapping files that are called so while it is looked at. */
+#define LOOKS_MAX 1024
 
 struct pid_file {
 	struct list_head link;	 /* changed under [S] and [F], read under RCU */
@@ -49,16 +54,27 @@ struct look {
 
 static LIST_HEAD(files);
 static u64 last_number; /* [S] */
+static u64 looked_number; /* [S] the last file that was looked for in the processes that lived */
 static int (*work_add)(struct task_struct *task, struct callback_head *work,
 		       enum task_work_notify_mode mode); /* [S] */
+static typeof(&__d_path) path_in; /* [S] changed before there is a file */
 
-/* As the process sees it that runs. */
-static bool is_path(const struct pid_file *file, struct file *mapped)
+/* As @task sees it. */
+static bool is_path(const struct pid_file *file, struct file *mapped, struct task_struct *task)
 {
-	char *room = kmalloc(PATH_MAX, GFP_KERNEL);
-	const char *path = room ? d_path(&mapped->f_path, room, PATH_MAX) : NULL;
-	bool same = path && !IS_ERR(path) && strcmp(path, file->path) == 0;
+	char *room = kmalloc(PATH_MAX, GFP_KERNEL), *path = NULL;
+	struct path root = {};
+	bool same;
 
+	/* A helper of the kernel's whose exec failed late has no root folder any more. */
+	task_lock(task);
+	if (task->fs)
+		get_fs_root(task->fs, &root);
+	task_unlock(task);
+	if (room && root.mnt && !d_unlinked(mapped->f_path.dentry))
+		path = path_in(&mapped->f_path, &root, room, PATH_MAX);
+	same = !IS_ERR_OR_NULL(path) && strcmp(path, file->path) == 0;
+	path_put(&root);
 	kfree(room);
 	return same;
 }
@@ -70,6 +86,22 @@ static bool has_copy(const struct pid_file *file, const struct inode *inode)
 	list_for_each_entry_rcu(copy, &file->copies, link,
 				lockdep_is_held(&pid_mutex)) if (copy->inode == inode) return true;
 	return false;
+}
+
+/* By what can be asked anywhere. */
+static bool may_be(const struct pid_file *file, const struct file *mapped)
+{
+	bool may;
+
+	rcu_read_lock(); /* it can be renamed */
+	may = strcmp(mapped->f_path.dentry->d_name.name, file->name) == 0 && !has_copy(file, file_inode(mapped));
+	rcu_read_unlock();
+	return may;
+}
+
+static bool is_code(const struct vm_area_struct *vma)
+{
+	return (vma->vm_flags & VM_EXEC) && vma->vm_file;
 }
 
 static void other_build_say(struct pid_file *file)
@@ -155,27 +187,31 @@ static struct pid_file *file_numbered(u64 number)
 	return NULL;
 }
 
-/* In the process, whose mapping is done, without locks. */
-static void on_look(struct callback_head *head)
+/* What @task has mapped is a copy if it is that build.  No lock but [S] is held: a file is read. */
+static void look_at(u64 number, const struct pid_bytes *build, struct file *mapped, struct task_struct *task)
 {
-	struct look *look = container_of(head, struct look, head);
-	bool fuse = file_inode(look->mapped)->i_sb->s_magic == FUSE_SUPER_MAGIC;
-	bool fits = !fuse && pid_bytes_are_there(look->mapped, &look->build);
-	struct pid_file *file = NULL;
+	bool fuse = file_inode(mapped)->i_sb->s_magic == FUSE_SUPER_MAGIC;
+	bool fits = !fuse && pid_bytes_are_there(mapped, build);
+	struct pid_file *file;
 
 	mutex_lock(&pid_mutex);
-	/* A helper of the kernel's whose exec failed late comes here without a root folder (d_path()). */
-	if (!(current->flags & PF_EXITING))
-		file = file_numbered(look->number);
-	if (file && !has_copy(file, file_inode(look->mapped)) &&
-	    !((fuse || fits) && is_left_alone(file, look->mapped))) {
-		if (fits && (look->build.count != 0 || is_path(file, look->mapped))) {
-			copy_add(file, look->mapped, file_inode(look->mapped), false);
-		} else if (!fits && is_path(file, look->mapped)) {
+	file = file_numbered(number);
+	if (file && !has_copy(file, file_inode(mapped)) && !((fuse || fits) && is_left_alone(file, mapped))) {
+		if (fits && (build->count != 0 || is_path(file, mapped, task))) {
+			copy_add(file, mapped, file_inode(mapped), false);
+		} else if (!fits && is_path(file, mapped, task)) {
 			other_build_say(file);
 		}
 	}
 	mutex_unlock(&pid_mutex);
+}
+
+/* In the process, whose mapping is done, without locks. */
+static void on_look(struct callback_head *head)
+{
+	struct look *look = container_of(head, struct look, head);
+
+	look_at(look->number, &look->build, look->mapped, current);
 	fput(look->mapped);
 	kfree(look);
 	module_put(THIS_MODULE);
@@ -210,14 +246,11 @@ static void on_mmap(unsigned long ip, unsigned long parent_ip, struct ftrace_ops
 {
 	struct vm_area_struct *vma = (struct vm_area_struct *)dbk_ftrace_argument(fregs, 0);
 	const struct pid_file *file;
-	const struct qstr *name;
 
-	if (!(vma->vm_flags & VM_EXEC) || !vma->vm_file || vma->vm_mm != current->mm)
+	if (!is_code(vma) || vma->vm_mm != current->mm)
 		return;
-	name = &vma->vm_file->f_path.dentry->d_name;
 	rcu_read_lock();
-	list_for_each_entry_rcu(file, &files, link) if (strcmp(name->name, file->name) == 0 &&
-							!has_copy(file, file_inode(vma->vm_file)))
+	list_for_each_entry_rcu(file, &files, link) if (may_be(file, vma->vm_file))
 		look_later(file, vma->vm_file);
 	rcu_read_unlock();
 }
@@ -241,6 +274,80 @@ static void first_copy_add(struct pid_file *file)
 		copy_add(file, found, inode, true);
 	mutex_unlock(&pid_mutex);
 	fput(found);
+}
+
+static bool may_be_new(const struct file *mapped)
+{
+	const struct pid_file *file;
+
+	list_for_each_entry(file, &files, link)
+		if (file->number > looked_number && may_be(file, mapped))
+			return true;
+	return false;
+}
+
+/* The next file that a process has mapped as code, and that may be one; held.  Its mapping ends at *@at_ret. */
+static struct file *mapped_find(struct mm_struct *mm, unsigned long *at_ret)
+{
+	VMA_ITERATOR(iterator, mm, *at_ret);
+	struct vm_area_struct *vma;
+
+	for_each_vma(iterator, vma)
+	{
+		cond_resched();
+		if (!is_code(vma) || !may_be_new(vma->vm_file))
+			continue;
+		*at_ret = vma->vm_end;
+		return get_file(vma->vm_file);
+	}
+	return NULL;
+}
+
+/* What it maps from now on the hook sees.  No mmap_lock is held where a file is read, or gets hooks.  Return: whether all
+ * of it was seen. */
+static bool process_look(struct task_struct *task)
+{
+	const struct pid_file *file;
+	struct mm_struct *mm;
+	struct file *mapped;
+	unsigned long at = 0;
+	u32 i;
+
+	for (i = 0; i < LOOKS_MAX; i++) {
+		mm = dbk_process_lock(task);
+		if (IS_ERR_OR_NULL(mm))
+			return !mm;
+		mapped = mapped_find(mm, &at);
+		dbk_process_unlock(mm);
+		if (!mapped)
+			return true;
+		list_for_each_entry(file, &files, link)
+			if (file->number > looked_number && may_be(file, mapped))
+				look_at(file->number, &file->build, mapped, task);
+		fput(mapped);
+	}
+	return false;
+}
+
+int pid_files_look(void)
+{
+	struct task_struct *task = NULL;
+	u32 left_out = 0;
+	int err = 0;
+
+	dbk_state_assert();
+	if (looked_number == last_number)
+		return 0;
+	while (!err && (task = dbk_process_next(task)) != NULL) {
+		left_out += !process_look(task);
+		err = dbk_host_pause();
+	}
+	if (task)
+		put_task_struct(task);
+	if (left_out)
+		pr_warn("%u processes could not be looked at: what they run already may not be probed\n", left_out);
+	looked_number = last_number;
+	return err;
 }
 
 static struct pid_bytes file_bytes_of(const struct dbk_place *place)
@@ -286,7 +393,8 @@ int pid_file_get(const struct dbk_place *place, struct pid_file **file_ret)
 		if (is_of_place(file, place))
 			goto found;
 	work_add = dbk_function("task_work_add");
-	if (!work_add)
+	path_in = dbk_function("__d_path");
+	if (!work_add || !path_in)
 		return -ENOENT;
 	file = make(place);
 	if (!file)

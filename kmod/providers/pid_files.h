@@ -11,7 +11,8 @@
  *   a process maps code --ftrace: perf_event_mmap()--> is its file called so?  (mmap_lock is held)
  *        '-- before it is back in user space --task_work--> is it that build?  a copy: hooks
  *
- * So the probes are armed before the process has executed anything of the file.
+ * So the probes are armed before the process has executed anything of the file.  What lives already when a
+ * program comes is looked at once, when the hook is there: what it has mapped is asked the same.
  */
 #ifndef DBK_KMOD_PID_FILES_H
 #define DBK_KMOD_PID_FILES_H
@@ -27,6 +28,14 @@ struct pid_file;
  * Context: [S].  Return: 0; -ENOMEM, or why mappings cannot be seen.
  */
 int pid_file_get(const struct dbk_place *place, struct pid_file **file_ret);
+
+/**
+ * pid_files_look() - what processes that live have mapped of files that are new since the last time gets hooks as
+ * what they map later does
+ *
+ * Context: [S]; may sleep.  Return: 0; -EINTR: the caller is killed.
+ */
+int pid_files_look(void);
 
 /** pid_file_put() - no probe of it is enabled.  Context: [S]. */
 void pid_file_put(struct pid_file *file);

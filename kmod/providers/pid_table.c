@@ -424,6 +424,7 @@ int dbk_places_get(const struct dbk_program *program, struct dbk_places *places_
 	dbk_probe_add_end(dbk.engine);
 	file_close(&seeker);
 	process_forget(&seeker);
+	err = err ?: pid_files_look();
 	if (err)
 		dbk_places_put(places_ret);
 	return err;

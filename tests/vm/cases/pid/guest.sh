@@ -233,6 +233,47 @@ done
 : >often/enough
 wait $often
 
+# Copies that run already when the program comes: in a container, on a file system of its own; one whose main thread has ended; of a
+# file that says no build id, what has the path in its own root, and nothing else.  What they have mapped is known as well.
+says() { # the next sum of its text, of what reads lines from in-NAME; each is NAME, and a call of work()
+	lines=$(wc -l <text-$1)
+	echo "$1" >in-$1
+	until_it eval "[ \"\$(wc -l <text-$1)\" -gt $lines ]"
+	tail -n 1 text-$1 | cut -d ' ' -f 2
+}
+lives() { # NAME COMMAND...
+	name=$1
+	shift
+	mkfifo in-$name; : >text-$name
+	"$@" <>in-$name >text-$name &
+	living="$living $!"
+	says $name >first-$name
+}
+mkdir -p jail/bin elsewhere gone-main
+cp /bin/unnamed jail/bin
+cp /bin/unnamed elsewhere
+cp hidden/target gone-main
+living=
+lives contained unshare -m sh -c 'mount -t tmpfs inside /tmp/inside && cp /tmp/hidden/target /tmp/inside && exec /tmp/inside/target waits'
+lives threaded gone-main/target leaves
+until_it grep -q '^State:.Z' /proc/$!/status
+lives jailed chroot jail /bin/unnamed waits
+lives elsewhere elsewhere/unnamed waits
+cat >living.d <<'END'
+#pragma D option quiet
+pid*:/tmp/hidden/target:work:entry, pid*:/bin/unnamed:work:entry { printf("%s", copyinstr(arg1)); }
+pid*:/tmp/hidden/target:work:entry /copyinstr(arg1) == "threaded\n"/ { ustack(1); }
+END
+daybreak compile -s living.d -x bufpolicy=ring -o living.dof
+holds living-starts daybreak start --dof living.dof --name living
+for name in contained threaded jailed elsewhere; do says $name >/dev/null; done
+holds living-stops daybreak stop living -o living.dbrk
+equal living "$(daybreak report living.dbrk 2>said | sed 's/+0x[0-9a-f]*//' | tr -s ' \n' ' ')" 'contained threaded target`work jailed '
+equal living-all-looked-at "$(dmesg | grep -c 'could not be looked at')" 0
+for name in contained threaded jailed elsewhere; do equal living-restored-$name "$(says $name)" "$(cat first-$name)"; done
+kill $living
+wait $living
+
 # A program that prints as it traces unwinds as well; keys are unwound when they are recorded, not where the kernel counts them.
 equal whole-live "$(traced -x ustackbytes=4k -n 'pid$target:target:work:entry /!seen++/ { ustack(); @[ustack(1)] = count(); }' -c 'target sorts' |
 	grep -o 'target`[a-z_]*\|libc[.]so[.]6\|([bw][^)]*)' | sed 's/: [0-9]*)/: N)/' | uniq | tr '\n' ' ')" \
@@ -272,12 +313,6 @@ for one in a b; do
 	eval "pid_$one=$!"
 done
 exec 8>in-a 9>in-b
-says() { # the next sum of a's or b's text
-	lines=$(wc -l <text-$1)
-	if [ $1 = a ]; then echo line >&8; else echo line >&9; fi
-	until_it eval "[ \"\$(wc -l <text-$1)\" -gt $lines ]"
-	tail -n 1 text-$1 | cut -d ' ' -f 2
-}
 before=$(says a)
 armed() { # runs a tracer of a in the background until it has seen a call
 	rm -f calls

@@ -5,6 +5,7 @@
  *   target threads N COUNT   N threads call work() COUNT times each, and malloc() as often
  *   target forks N           work(), and N children that call it too; the last one by vfork()
  *   target waits             work() for each line it reads, whose text it is; then says "done"
+ *   target leaves            the same in a thread, when the main one has ended
  *   target opens LIBRARY     calls plugged() of a library that it opens
  *   target moves LIBRARY     the same, moves its code elsewhere and calls it there, closes it, and all that again
  *   target sealed            work() where no other system call than exit() is allowed (seccomp)
@@ -148,6 +149,12 @@ __attribute__((noinline)) static int sorts(void)
 	return text[0] != 'a';
 }
 
+static void *waits_in_thread(void *unused)
+{
+	waits();
+	return unused;
+}
+
 /* What a runtime writes of one function that it made, for perf; it is found by its mapping. */
 static int dump(uint64_t address, uint64_t bytes, const char *name)
 {
@@ -287,6 +294,11 @@ int main(int argc, char **argv)
 		return runs();
 	} else if (argc == 2 && strcmp(argv[1], "waits") == 0) {
 		waits();
+	} else if (argc == 2 && strcmp(argv[1], "leaves") == 0) {
+		pthread_t other;
+
+		pthread_create(&other, NULL, waits_in_thread, NULL);
+		syscall(SYS_exit, 0); /* pthread_exit() loads a library */
 	} else {
 		return 2;
 	}
