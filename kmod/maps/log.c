@@ -259,6 +259,12 @@ static bool has_room(u32 bytes)
 	return BLOCK_BYTES - open_header()->committed_bytes >= bytes;
 }
 
+static void lose(u64 now_ns)
+{
+	if (lost++ == 0)
+		lost_from_ns = now_ns;
+}
+
 /* Makes room for entries of @bytes; what found none is counted, and entered with the next that
  * does. */
 static bool room_make(u32 bytes, u64 now_ns)
@@ -270,8 +276,7 @@ static bool room_make(u32 bytes, u64 now_ns)
 	if (!has_room(bytes) && now_ns >= refused_until_ns)
 		next_block();
 	if (!has_room(bytes)) {
-		if (lost++ == 0)
-			lost_from_ns = now_ns;
+		lose(now_ns);
 		return false;
 	}
 	if (lost != 0)
@@ -413,12 +418,18 @@ void dbk_maps_log_mapping(const struct task_struct *task, struct vm_area_struct 
 			   mono_ns);
 }
 
-void dbk_maps_log_unmapped(const struct task_struct *task, const struct vm_area_struct *vma,
-			   u64 mono_ns)
+void dbk_maps_log_unmapped(const struct task_struct *task, u64 begin, u64 end, u64 mono_ns)
 {
 	raw_spin_lock(&lock);
 	if (taking && room_make(MAPPING_BYTES, mono_ns))
-		mapping_enter(task, DBK_MAP_F_UNMAPPED, vma->vm_start, vma->vm_end, 0, 0, mono_ns);
+		mapping_enter(task, DBK_MAP_F_UNMAPPED, begin, end, 0, 0, mono_ns);
+	raw_spin_unlock(&lock);
+}
+
+void dbk_maps_log_lost(u64 mono_ns)
+{
+	raw_spin_lock(&lock);
+	lose(mono_ns);
 	raw_spin_unlock(&lock);
 }
 

@@ -48,9 +48,11 @@ void dbk_maps_log_mapping(const struct task_struct *task, struct vm_area_struct 
 void dbk_maps_log_moved(const struct task_struct *task, struct vm_area_struct *vma, u64 begin,
 			u64 bytes, u64 page, u64 mono_ns);
 
-/** dbk_maps_log_unmapped() - @vma, which was code of @task's process, is there no longer */
-void dbk_maps_log_unmapped(const struct task_struct *task, const struct vm_area_struct *vma,
-			   u64 mono_ns);
+/** dbk_maps_log_unmapped() - from @begin to @end, where @task's process had code, nothing is mapped */
+void dbk_maps_log_unmapped(const struct task_struct *task, u64 begin, u64 end, u64 mono_ns);
+
+/** dbk_maps_log_lost() - what a process has cannot be entered: as if there were no room for it */
+void dbk_maps_log_lost(u64 mono_ns);
 
 /** dbk_maps_log_exit() - @task's process has ended */
 void dbk_maps_log_exit(const struct task_struct *task, u64 mono_ns);

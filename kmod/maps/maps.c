@@ -4,11 +4,14 @@
  */
 #include <linux/binfmts.h>
 #include <linux/mm.h>
+#include <linux/module.h>
 #include <linux/ns_common.h>
 #include <linux/nsproxy.h>
 #include <linux/pid_namespace.h>
 #include <linux/sched/signal.h>
 #include <linux/sched/task.h>
+#include <linux/slab.h>
+#include <linux/task_work.h>
 #include <linux/uaccess.h>
 
 #include "arch/ftrace_args.h"
@@ -22,11 +25,22 @@
 
 #define LIST_AGAIN_NS  (60 * (u64)NSEC_PER_SEC) /* where there is no more memory: it may be in vain */
 #define AREAS_PER_CODE 4u /* a library has one of code, and four of other rights at most */
+/* Any user's process may have 65530 areas (vm.max_map_count), and hooks keep their CPU.  Of fifty
+ * libraries it has some 250. */
+#define HOOK_AREAS_MAX 256u
 
 static u32 users;	  /* [S] */
 static bool hooked;	  /* [S] */
 static u64 listed_ns;	  /* [S] when what lives was listed last */
 static bool knows_mounts; /* [C] while hooked */
+static int (*work_add)(struct task_struct *task, struct callback_head *work,
+		       enum task_work_notify_mode mode); /* [C] while hooked; NULL: there is none */
+
+/* A child that is listed before it is in user space for the first time. */
+struct list_later {
+	struct callback_head head;
+	u64 forked_ns;
+};
 
 /* ---- namespaces -------------------------------------------------------------------- */
 
@@ -122,6 +136,20 @@ static struct ma_state others_of(struct ftrace_regs *fregs, unsigned long *last_
 }
 #endif
 
+/* Whether there is code in what is unmapped, or so much that it is not looked at. */
+static bool may_have_code(struct vm_area_struct *vma, struct ftrace_regs *fregs)
+{
+	unsigned long last;
+	struct ma_state others = others_of(fregs, &last);
+	u32 looked = 0;
+
+	do {
+		if (vma->vm_flags & VM_EXEC || ++looked > HOOK_AREAS_MAX)
+			return true;
+	} while ((vma = mas_find(&others, last)) != NULL);
+	return false;
+}
+
 /* unmap_vmas(), under mmap_lock: what it is given is not the process's from now on.  It is not
  * called where only pages go, as for MADV_DONTNEED and truncate(2), and for a whole process when
  * that has no memory any more, or its new program's. */
@@ -129,35 +157,63 @@ static void on_unmap(unsigned long ip, unsigned long parent_ip, struct ftrace_op
 		     struct ftrace_regs *fregs)
 {
 	struct vm_area_struct *vma = (struct vm_area_struct *)dbk_ftrace_argument(fregs, 2);
-	struct ma_state others;
-	unsigned long last;
-	u64 now;
+	unsigned long end = dbk_ftrace_argument(fregs, 4);
 
 	if (vma->vm_mm != current->mm)
 		return;
 	/* Mostly there is one. */
-	if (vma->vm_end >= dbk_ftrace_argument(fregs, 4) && !(vma->vm_flags & VM_EXEC))
-		return;
-	now = ktime_get_mono_fast_ns();
-	others = others_of(fregs, &last);
-	do {
-		if (vma->vm_flags & VM_EXEC)
-			dbk_maps_log_unmapped(current, vma, now);
-	} while ((vma = mas_find(&others, last)) != NULL);
+	if (vma->vm_end >= end ? vma->vm_flags & VM_EXEC : may_have_code(vma, fregs))
+		dbk_maps_log_unmapped(current, vma->vm_start, end, ktime_get_mono_fast_ns());
 }
 
-/* The mappings cannot change meanwhile: mmap_lock is held, or its process has not run yet. */
-static void list_mappings(const struct task_struct *task, struct mm_struct *mm, u64 mono_ns)
+/* The mappings cannot change meanwhile: mmap_lock is held, or its process has not run yet and RCU
+ * is. */
+static void list_mappings(const struct task_struct *task, struct mm_struct *mm, u64 mono_ns,
+			  bool may_rest)
 {
 	VMA_ITERATOR(iterator, mm, 0);
 	struct vm_area_struct *vma;
 
-	rcu_read_lock();
-	for_each_vma(iterator, vma) if (vma->vm_flags & VM_EXEC)
-		dbk_maps_log_mapping(task, vma, mono_ns);
-	rcu_read_unlock();
+	for_each_vma(iterator, vma)
+	{
+		if (vma->vm_flags & VM_EXEC)
+			dbk_maps_log_mapping(task, vma, mono_ns);
+		if (may_rest)
+			cond_resched();
+	}
 }
 
+/* In the child, which has mapped and unmapped nothing yet. */
+static void on_child(struct callback_head *head)
+{
+	struct list_later *later = container_of(head, struct list_later, head);
+	struct mm_struct *mm = current->mm;
+
+	if (mm) { /* else it was killed first */
+		mmap_read_lock(mm);
+		list_mappings(current, mm, later->forked_ns, true);
+		mmap_read_unlock(mm);
+	}
+	kfree(later);
+	module_put(THIS_MODULE); /* pid_files_exit() waits until this has returned, too */
+}
+
+static bool list_later(struct task_struct *child, u64 forked_ns)
+{
+	struct list_later *later = kmalloc(sizeof(*later), GFP_NOWAIT | __GFP_NOWARN);
+
+	if (later && work_add && try_module_get(THIS_MODULE)) {
+		init_task_work(&later->head, on_child);
+		later->forked_ns = forked_ns;
+		if (!work_add(child, &later->head, TWA_RESUME))
+			return true;
+		module_put(THIS_MODULE);
+	}
+	kfree(later);
+	return false;
+}
+
+/* Preemption is off. */
 static void on_fork(void *data, struct task_struct *parent, struct task_struct *child)
 {
 	const struct dbk_map_namespaces *namespaces;
@@ -172,7 +228,13 @@ static void on_fork(void *data, struct task_struct *parent, struct task_struct *
 		return;
 	}
 	dbk_maps_log_image(child, DBK_MAP_CAUSE_FORK, parent->tgid, namespaces, now);
-	list_mappings(child, child->mm, now);
+	if (child->mm->map_count <= HOOK_AREAS_MAX) {
+		rcu_read_lock();
+		list_mappings(child, child->mm, now, false);
+		rcu_read_unlock();
+	} else if (!list_later(child, now)) {
+		dbk_maps_log_lost(now); /* so what lives is listed soon */
+	}
 }
 
 static void on_exit(void *data, struct task_struct *task)
@@ -199,7 +261,7 @@ static bool list_process(struct task_struct *task)
 	task_unlock(task);
 	if (READ_ONCE(task->mm) == mm) {
 		dbk_maps_log_image(task, DBK_MAP_CAUSE_LISTED, 0, namespaces, now);
-		list_mappings(task, mm, now);
+		list_mappings(task, mm, now, true);
 	}
 	dbk_process_unlock(mm);
 	return true;
@@ -311,6 +373,7 @@ void dbk_maps_get(void)
 		return;
 	if (dbk_maps_log_create(living_mappings())) {
 		mounts_look();
+		work_add = dbk_function("task_work_add");
 		dbk_maps_log_begin();
 		err = hook();
 	}

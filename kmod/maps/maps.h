@@ -11,7 +11,8 @@
  *   copy_vma()           a mapping is moved; what is there no longer, unmap_vmas() says
  *   unmap_vmas()         mappings were unmapped, replaced or moved away; or all of a process are,
  *                        which is not entered
- *   sched_process_fork   the child's mappings are listed, before it runs
+ *   sched_process_fork   the child's mappings are listed, before it runs; many by the child itself,
+ *                        before it is in user space (task work), as preemption is off here
  *   sched_process_exit   the last thread ends
  */
 #ifndef DBK_KMOD_MAPS_H

@@ -111,6 +111,8 @@ void test_maps_exit(uint32_t pid, bool is_reaped);
 /* @path must be the same pointer for the same file; NULL: memory without one */
 void test_maps_mapping(uint32_t pid, uint64_t begin, uint64_t end, uint64_t offset, const char *path);
 void test_maps_unmapped(uint32_t pid, uint64_t begin, uint64_t end);
+void test_maps_fork(uint32_t pid, uint32_t parent); /* its mappings are entered, or are not */
+void test_maps_lost(void);
 
 #ifdef __cplusplus
 }

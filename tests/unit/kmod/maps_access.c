@@ -221,7 +221,21 @@ void test_maps_mapping(u32 pid, u64 begin, u64 end, u64 offset, const char *path
 
 void test_maps_unmapped(u32 pid, u64 begin, u64 end)
 {
-	struct vm_area_struct vma = area(begin, end, 0, NULL);
+	dbk_maps_log_unmapped(&kernel.tasks[pid], begin, end, kernel.now_ns);
+}
 
-	dbk_maps_log_unmapped(&kernel.tasks[pid], &vma, kernel.now_ns);
+void test_maps_fork(u32 pid, u32 parent)
+{
+	struct task_struct *task = &kernel.tasks[pid];
+
+	*task = (struct task_struct){
+		.tgid = (int)pid, .start_boottime = kernel.now_ns, .group_leader = task,
+		.signal = &task->signals, .signals = { 1 }, .self_exec_id = kernel.tasks[parent].self_exec_id,
+	};
+	dbk_maps_log_image(task, DBK_MAP_CAUSE_FORK, parent, NULL, kernel.now_ns);
+}
+
+void test_maps_lost(void)
+{
+	dbk_maps_log_lost(kernel.now_ns);
 }

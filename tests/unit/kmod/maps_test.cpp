@@ -293,6 +293,35 @@ TEST_CASE("what has no room is counted, and what may be wrong for it is not beli
     CHECK(known == 0);
 }
 
+TEST_CASE("a child whose mappings cannot be entered is a gap, and what is listed then is known",
+          "[kmod][maps]") {
+    Log log(4);
+    Ends ends;
+    Process parent{1, ends}, child{2, ends};
+    parent.execute();
+    test_maps_pass(1);
+    const uint64_t fork_ns = test_maps_now();
+    test_maps_fork(2, 1);
+    child.pages = parent.pages;
+    child.born_ns = fork_ns;
+    ends[{2, fork_ns, 1}] = UINT64_MAX;
+    CHECK_FALSE(test_maps_has_lost(fork_ns));
+    test_maps_lost();
+    test_maps_pass(1);
+    CHECK(test_maps_has_lost(fork_ns)); // and the gap is entered
+    CHECK(read_blocks(ends).counts().lost == 1);
+    CHECK(difference(read_blocks(ends), parent) != "");
+    const uint64_t listed_ns = test_maps_now();
+    parent.list();
+    child.list();
+    CHECK_FALSE(test_maps_has_lost(listed_ns));
+    CHECK(difference(read_blocks(ends), parent) == "");
+    CHECK(difference(read_blocks(ends), child) == "");
+    // From the fork on, and of the parent from before it.
+    CHECK_FALSE(read_blocks(ends).find(1, 0x400000, fork_ns));
+    CHECK(read_blocks(ends).find(1, 0x400000, fork_ns - 1));
+}
+
 namespace {
 
 /// Eight hundred processes of thirty libraries, which is more than the usual memory has room for.

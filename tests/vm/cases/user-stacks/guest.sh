@@ -25,6 +25,25 @@ END
 	daybreak dtrace -x ustackbytes=8k -qn 'syscall::clock_gettime:entry /pid == $target/ { printf("asked\n"); ustack(); }' \
 		-o /share/out/clock-live.txt -c 'clock 3 0 /tmp/vdso.so' >/dev/null
 	uname -rv >/share/out/uname.txt
+	# A child's mappings are all known, and fork() holds its CPU no longer where they are many; what is unmapped at once is one entry.
+	cat >forks.d <<'END'
+#pragma D option quiet
+#pragma D option aggregate=record
+sdt:::task_newtask /execname == "forks"/ { self->began = timestamp; }
+sdt:::sched_wakeup_new /self->began/ { @takes[pid] = min(timestamp - self->began); self->began = 0; }
+syscall::getpgid:entry /execname == "forks"/ { printf("\nforked %d", arg0); usym(arg1); }
+END { printa("\ntakes %d %@d\n", @takes); }
+END
+	holds forks-starts daybreak start forks.d
+	holds forks-few forks 100 2
+	holds forks-many forks 600 2
+	holds forks-stops daybreak stop forks -o forks.dbrk
+	daybreak report forks.dbrk >forks.txt
+	equal forks-names "$(grep -c '^forked [0-9]* *libplugin.so`plugin_first *$' forks.txt)" 14
+	equal forks-numbers "$(grep -c '^forked [0-9]* *0x7[0-9a-f]* *$' forks.txt)" 7
+	grep '^takes' forks.txt | sort -k 2n | { read -r _ _ few && read -r _ _ many && less_than forks-takes "$many" $((few * 3 / 2)); }
+	less_than forks-unmapped "$(daybreak info --json forks.dbrk | grep -o '"unmapped": *[0-9]*' | grep -o '[0-9]*$')" 100
+	echo "forks: $(sed -n 's/^takes [0-9]* //p' forks.txt | tr '\n' ' ')$(daybreak info forks.dbrk | grep '^maps')"
 	holds frames deep-frames
 	holds bare deep-bare
 	holds moves moves /share/out/moves.txt
