@@ -11,6 +11,7 @@
 #include <csignal>
 #include <cstdio>
 #include <cstring>
+#include <linux/audit.h>
 #include <sched.h>
 #include <sys/mman.h>
 #include <sys/ptrace.h>
@@ -99,7 +100,9 @@ void SyscallTracer::call_stop(pid_t pid, const std::function<void(const TracedCa
         return;
     TracedCall call;
     if (info.op == PTRACE_SYSCALL_INFO_ENTRY) {
-        traced.call.number = static_cast<uint32_t>(info.entry.nr);
+        // Another table's (int $0x80 of a 64-bit program is i386's): its number is another call here.
+        traced.call.number =
+            info.arch == AUDIT_ARCH_X86_64 ? static_cast<uint32_t>(info.entry.nr) : UINT32_MAX;
         std::copy_n(info.entry.args, traced.call.args.size(), traced.call.args.begin());
         call.kind = TracedCall::Kind::entry;
     } else if (info.op == PTRACE_SYSCALL_INFO_EXIT) {
