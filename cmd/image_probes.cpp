@@ -12,11 +12,13 @@
 #include "live/process/places.hpp"
 
 #include <algorithm>
+#include <cstring>
 #include <iterator>
 #include <map>
 #include <optional>
 #include <set>
 #include <sstream>
+#include <tuple>
 #include <utility>
 
 namespace daybreak::cmd {
@@ -24,10 +26,18 @@ namespace daybreak::cmd {
 namespace {
 
 using formats::DofProbeName;
+using namespace std::string_view_literals;
 
-constexpr const char* kSystemCalls[] = {
+constexpr SystemCall kSystemCalls[] = {
 #include "system_calls.inc"
 };
+
+/// What the kernel calls the functions of its tables.
+constexpr SystemCall kSystemCallPrefixes[] = {
+    {"vmlinux", "__x64_sys_"},
+    {"i386", "__ia32_sys_"},
+    {"i386", "__ia32_compat_sys_"},
+    {"x32", "__x64_sys_"}};
 
 constexpr std::string_view kOwnPath[] = {
 #define DBK_NAME(name) #name,
@@ -51,19 +61,22 @@ public:
     /// `kernel` may be null: what the headers have is known, and no more.
     explicit Places(compiler::BtfKernelTypes* kernel) : kernel_(kernel) {}
 
-    Match match(const std::string& provider, const std::string& place) {
-        if (place.empty() || any_matches(of(provider, false), place))
+    /// The module, which may be a pattern, is asked of system calls alone.
+    Match match(const std::string& provider, const std::string& module, const std::string& place) {
+        if (place.empty() || any_matches(of(provider, module, false), place))
             return Match::yes;
-        const std::vector<std::string>& names = of(provider, true);
+        const std::vector<std::string>& names = of(provider, module, true);
         return names.empty() ? Match::unknown : any_matches(names, place) ? Match::yes : Match::no;
     }
 
     /// Returns the names that a provider has; empty when they are not known.  `all` are those of
     /// the image; else BTF's or our headers', which have most and cost little.
-    const std::vector<std::string>& of(const std::string& provider, bool all) {
-        auto [known, is_new] = known_.try_emplace({provider, all});
+    const std::vector<std::string>& of(const std::string& provider, const std::string& module,
+                                       bool all) {
+        std::string table = provider == "syscall" ? module : "";
+        auto [known, is_new] = known_.try_emplace({provider, table, all});
         if (is_new)
-            known->second = look(provider, all);
+            known->second = look(provider, table, all);
         return known->second;
     }
 
@@ -79,8 +92,11 @@ private:
         });
     }
 
-    std::vector<std::string> look(const std::string& provider, bool all) {
-        std::vector<std::string> calls(std::begin(kSystemCalls), std::end(kSystemCalls));
+    std::vector<std::string> look(const std::string& provider, const std::string& table, bool all) {
+        std::vector<std::string> calls;
+        for (const SystemCall& call : kSystemCalls)
+            if (sim::glob_match(table, call.module))
+                calls.emplace_back(call.name);
         if (provider == "syscall" && !all)
             return calls;
         if (kernel_ == nullptr)
@@ -103,18 +119,18 @@ private:
             return names;
         }
         // A kernel that is newer than our headers has others besides.
-        constexpr std::string_view kPrefix = "__x64_sys_";
         for (std::string_view function : (*btf)->functions())
-            if (function.starts_with(kPrefix))
-                calls.emplace_back(function.substr(kPrefix.size()));
+            for (const auto& [module, prefix] : kSystemCallPrefixes)
+                if (function.starts_with(prefix) && sim::glob_match(table, module))
+                    calls.emplace_back(function.substr(std::strlen(prefix)));
         return calls;
     }
 
     compiler::BtfKernelTypes* kernel_;
     std::string no_functions_;
-    /// By provider and `all`.  Kept: to unpack an image takes a second, and to list BTF's functions
-    /// as long as to compile a clause.
-    std::map<std::pair<std::string, bool>, std::vector<std::string>> known_;
+    /// By provider, module of system calls, and `all`.  Kept: to unpack an image takes a second,
+    /// and to list BTF's functions as long as to compile a clause.
+    std::map<std::tuple<std::string, std::string, bool>, std::vector<std::string>> known_;
 };
 
 bool fits(const std::string& pattern, std::string_view name) {
@@ -134,7 +150,8 @@ Match match(const ProbeParts& parts, Places& places) {
             continue;
         const std::string& place = probe.function == kAnyName ? parts.function : parts.name;
         const char* provider = probe.provider == std::string_view("kinst") ? "fbt" : probe.provider;
-        best = std::max(best, probe.is_one ? Match::yes : places.match(provider, place));
+        best =
+            std::max(best, probe.is_one ? Match::yes : places.match(provider, probe.module, place));
     }
     return best;
 }
@@ -186,7 +203,7 @@ std::string nearest(const ProbeParts& parts, Places& places) {
             std::string& place = provider == std::string_view("sdt") ? meant.name : meant.function;
             if (!sim::glob_match(way.provider, provider) || is_pattern(place))
                 continue;
-            place = base::nearest_name(place, places.of(provider, true));
+            place = base::nearest_name(place, places.of(provider, way.module, true));
             if (!place.empty() && match(meant, places) == Match::yes)
                 return meant.text();
         }
@@ -217,7 +234,7 @@ std::string judge(const ProbeParts& parts, Places& places, std::vector<std::stri
 
 } // namespace
 
-std::span<const char* const> system_call_names() {
+std::span<const SystemCall> system_calls() {
     return kSystemCalls;
 }
 
@@ -226,9 +243,13 @@ base::Result<std::vector<DofProbeName>> image_probes(compiler::BtfKernelTypes& k
     std::vector<DofProbeName> probes;
     for (const char* name : {"BEGIN", "END", "ERROR"})
         probes.push_back({"dtrace", "", "", name});
-    for (const char* call : kSystemCalls)
-        for (const char* name : {"entry", "return"})
-            probes.push_back({"syscall", "vmlinux", call, name});
+    bool has_32bit = std::ranges::any_of(
+        functions, [](const auto& function) { return function.name == "__ia32_sys_read"; });
+    // Whether calls of x32 are taken, its command line says.
+    for (const SystemCall& call : kSystemCalls)
+        if (call.module == "vmlinux"sv || (has_32bit && call.module == "i386"sv))
+            for (const char* name : {"entry", "return"})
+                probes.push_back({"syscall", call.module, call.name, name});
     DBK_TRY(const compiler::Btf* btf, kernel.vmlinux());
     for (std::string_view tracepoint : btf->tracepoints())
         probes.push_back({"sdt", "vmlinux", "", std::string(tracepoint)});

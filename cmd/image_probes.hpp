@@ -18,8 +18,13 @@
 
 namespace daybreak::cmd {
 
-/// Returns the names of the system calls that the headers have, of 64-bit and 32-bit programs.
-std::span<const char* const> system_call_names();
+struct SystemCall {
+    const char* module; ///< vmlinux, i386 or x32: the table it is of
+    const char* name;
+};
+
+/// Returns the system calls that the headers have, by table.
+std::span<const SystemCall> system_calls();
 
 /// Returns the probes of the kernel itself, in the order of providers; those that exist because
 /// they are named (profile-97) are not there.  Errors: whatever kept it from being read.

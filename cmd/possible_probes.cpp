@@ -21,6 +21,10 @@ constexpr auto RETURN = KernelProbe::Place::function;
 constexpr KernelProbe kKernelProbes[] = {
     {"syscall", "vmlinux", "*", "entry", false},
     {"syscall", "vmlinux", "*", "return", false},
+    {"syscall", "i386", "*", "entry", false},
+    {"syscall", "i386", "*", "return", false},
+    {"syscall", "x32", "*", "entry", false},
+    {"syscall", "x32", "*", "return", false},
     {"fbt", "*", "*", "entry", false},
     {"fbt", "*", "*", "return", false},
     {"sdt", "*", "", "*", false},

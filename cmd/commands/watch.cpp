@@ -60,8 +60,8 @@ void warn_of_function(const std::string& word) {
         names.push_back(profile.name);
     for (std::string_view other : all_other_names())
         names.emplace_back(other);
-    for (const char* call : system_call_names())
-        names.emplace_back(call);
+    for (const SystemCall& call : system_calls())
+        names.emplace_back(call.name);
     std::string nearest = base::nearest_name(word, names);
     if (!nearest.empty())
         complain("'" + word + "' is taken as a function of the kernel: " +

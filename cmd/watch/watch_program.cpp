@@ -47,7 +47,7 @@ bool takes_filter(const std::string& text) {
 }
 
 bool is_system_call(const std::string& word) {
-    return std::ranges::any_of(system_call_names(), [&](const char* call) { return word == call; });
+    return std::ranges::any_of(system_calls(), [&](const SystemCall& call) { return word == call.name; });
 }
 
 std::string details_text(const WatchDetails& details) {

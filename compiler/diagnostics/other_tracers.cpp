@@ -211,15 +211,19 @@ std::span<const MissingProbe> missing_probes() {
     return kMissing;
 }
 
-std::string hint_for_missing_probe(std::string_view provider, std::string_view name) {
+std::string hint_for_missing_probe(std::string_view provider, std::string_view module,
+                                   std::string_view name) {
     std::string_view is = provider.substr(0, provider.find_last_not_of("0123456789") + 1);
     if (is == "pid")
         return kPidHint;
     for (const MissingProbe& probe : kMissing)
-        if (probe.provider == is && (probe.name.empty() || probe.name == name))
+        if (probe.provider == is &&
+            (probe.name.empty() || probe.name == name || probe.name == module))
             return "Daybreak has no " + std::string(is) +
-                   (probe.name.empty() ? " provider" : ":::" + std::string(name)) + ": " +
-                   std::string(probe.reason);
+                   (probe.name.empty()
+                        ? " provider"
+                        : (probe.name == name ? ":::" : ":") + std::string(probe.name)) +
+                   ": " + std::string(probe.reason);
     return hint_for_timer(provider, name);
 }
 

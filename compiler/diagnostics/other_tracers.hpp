@@ -17,7 +17,8 @@ std::string hint_for_foreign_name(std::string_view name);
 /// ("kernel.function("vfs_read")") has it, as a hint; "" for one that neither has.
 std::string hint_for_foreign_probe(std::string_view text);
 
-/// A probe that DTrace has elsewhere and Linux has no place for; without a name all of the provider.
+/// A probe that DTrace has elsewhere and Linux has no place for; without a name all of the provider,
+/// with that of a module ("x32") all of it.
 struct MissingProbe {
     std::string_view provider, name, reason;
 };
@@ -27,6 +28,7 @@ std::span<const MissingProbe> missing_probes();
 
 /// Returns what there is in place of a probe that DTrace has elsewhere ("sched:::on-cpu"), as a
 /// hint; "" for any other.
-std::string hint_for_missing_probe(std::string_view provider, std::string_view name);
+std::string hint_for_missing_probe(std::string_view provider, std::string_view module,
+                                   std::string_view name);
 
 } // namespace daybreak::compiler

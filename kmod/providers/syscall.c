@@ -7,9 +7,12 @@
  * so each is hooked only while a probe that needs it is enabled; otherwise
  * nothing is paid.  A call's number leads to its probe in one step.
  *
- * Names and numbers come from the tables the kernel's headers were made from
- * (compat/configure).  32-bit programs have other numbers for the same names;
- * their calls fire the probe of that name.
+ * Names and numbers are those of the kernel's headers (compat/configure).  The
+ * module says by which of the kernel's tables the call was made: vmlinux, i386
+ * (32-bit programs, int $0x80 of any) or x32.  A table that the kernel does not
+ * use has no probes.  After an exec the tracepoint sees what the new program
+ * would call by: execve() of a 32-bit program enters as the shell's, vmlinux,
+ * and returns as the program's, i386.
  *
  * entry: arg0 .. arg5.  return: arg0 and arg1 are the returned value, errno is
  * set when that is an error.  rt_sigreturn has no return: it returns to
@@ -22,11 +25,8 @@
 #include "kmod/kernel/tracepoint.h"
 #include "kmod/providers/provider.h"
 
-/* 512: x86 has numbers up to 461 today; those of x32 are not in this table. */
-#define NUMBERS_MAX 512u
-
 struct name {
-	u16 table; /* 64 or 32 */
+	u16 table; /* enum dbk_call_table */
 	u16 number;
 	const char *text;
 };
@@ -37,11 +37,12 @@ static const struct name names[] = {
 };
 #undef DBK_SYSCALL
 
+static const char *const table_names[] = DBK_CALL_TABLE_NAMES;
+
 /* The two probes of one system call. */
 struct syscall {
 	struct dbk_probe entry;
 	struct dbk_probe exit;
-	const char *name; /* [C] */
 };
 
 /* Indexed by number; [C] after init. */
@@ -51,8 +52,7 @@ struct side {
 	struct dbk_frame frame;	       /* [C] what all firings share */
 	u32 enabled;		       /* [S] probes with ECBs */
 	bool hooked;		       /* [S] */
-	struct dbk_probe *by_number[NUMBERS_MAX];
-	struct dbk_probe *by_number_32[NUMBERS_MAX];
+	struct dbk_probe *by_number[DBK_CALL_TABLES][DBK_CALL_NUMBERS];
 };
 
 static struct side entries, exits;
@@ -60,6 +60,20 @@ static struct syscall *syscalls; /* [C] */
 static u32 syscall_count;	 /* [C] */
 
 static const u8 argument_words[DBK_CALL_ARGUMENTS] = DBK_CALL_ARGUMENT_WORDS;
+
+static __probe_ctx_inline struct dbk_probe *
+probe_of(const struct side *side, enum dbk_call_table table, unsigned long number)
+{
+	return likely(number < DBK_CALL_NUMBERS) ? side->by_number[table][number] : NULL;
+}
+
+/* Of a call that is not of 32 bits. */
+static __probe_ctx_inline struct dbk_probe *probe_of_64(const struct side *side, unsigned long number)
+{
+	if (likely(number < DBK_CALL_NUMBERS))
+		return side->by_number[DBK_CALL_NATIVE][number];
+	return probe_of(side, DBK_CALL_X32, dbk_call_number_x32(number));
+}
 
 /* A 32-bit program's arguments, laid out as if a 64-bit one had called. */
 static __probe_ctx noinline void fire_entry_32(struct dbk_probe *probe, struct pt_regs *regs)
@@ -76,15 +90,13 @@ static __probe_ctx void on_enter(void *data, struct pt_regs *regs, long number)
 {
 	struct dbk_probe *probe;
 
-	if (unlikely((unsigned long)number >= NUMBERS_MAX))
-		return;
 	if (dbk_call_is_32bit()) {
-		probe = entries.by_number_32[number];
+		probe = probe_of(&entries, DBK_CALL_I386, number);
 		if (probe && dbk_probe_is_enabled(probe))
 			fire_entry_32(probe, regs);
 		return;
 	}
-	probe = entries.by_number[number];
+	probe = probe_of_64(&entries, number);
 	if (probe)
 		dbk_probe_fire(probe, regs, &entries.frame);
 }
@@ -96,9 +108,8 @@ static __probe_ctx void on_exit(void *data, struct pt_regs *regs, long value)
 	struct dbk_frame frame;
 	u64 returned = value;
 
-	if (unlikely(number >= NUMBERS_MAX))
-		return;
-	probe = dbk_call_is_32bit() ? exits.by_number_32[number] : exits.by_number[number];
+	probe = dbk_call_is_32bit() ? probe_of(&exits, DBK_CALL_I386, number) :
+				      probe_of_64(&exits, number);
 	if (!probe || !dbk_probe_is_enabled(probe))
 		return;
 	frame = exits.frame;
@@ -106,11 +117,11 @@ static __probe_ctx void on_exit(void *data, struct pt_regs *regs, long value)
 	dbk_probe_fire(probe, &returned, &frame);
 }
 
-static int probe_publish(struct dbk_probe *probe, const char *function, const char *name)
+static int probe_publish(struct dbk_probe *probe, const struct name *call, const char *name)
 {
 	probe->provider = "syscall";
-	probe->module = "vmlinux";
-	probe->function = function;
+	probe->module = table_names[call->table];
+	probe->function = call->text;
 	probe->name = name;
 	probe->host_data = (void *)&dbk_provider_syscall;
 	return dbk_probe_add(dbk.engine, probe);
@@ -121,13 +132,14 @@ static int syscall_publish(const struct name *name)
 	struct syscall *syscall = &syscalls[syscall_count++];
 	int err;
 
-	syscall->name = name->text;
+	entries.by_number[name->table][name->number] = &syscall->entry;
+	exits.by_number[name->table][name->number] = &syscall->exit;
 	syscall->entry.arg_count = ARRAY_SIZE(argument_words);
 	memcpy(syscall->entry.arg_word, argument_words, sizeof(argument_words));
 	/* arg0 and arg1 are the same word. */
 	syscall->exit.arg_count = 2;
-	err = probe_publish(&syscall->entry, name->text, "entry");
-	return err ?: probe_publish(&syscall->exit, name->text, "return");
+	err = probe_publish(&syscall->entry, name, "entry");
+	return err ?: probe_publish(&syscall->exit, name, "return");
 }
 
 static void provider_exit(const struct dbk_provider *self)
@@ -151,27 +163,21 @@ static void provider_exit(const struct dbk_provider *self)
 
 static int names_publish(void)
 {
-	struct syscall *syscall = NULL;
-	u32 i;
+	bool works[DBK_CALL_TABLES];
+	u32 i, count = 0;
+	int err = 0;
 
-	for (i = 0; i < ARRAY_SIZE(names); i++) {
-		const struct name *name = &names[i];
-		bool is_64 = name->table == 64;
-
-		if (name->number >= NUMBERS_MAX)
-			continue;
-		/* The tables' rows of a name follow each other. */
-		if (!syscall || strcmp(syscall->name, name->text) != 0) {
-			int err = syscall_publish(name);
-
-			if (err)
-				return err;
-			syscall = &syscalls[syscall_count - 1];
-		}
-		(is_64 ? entries.by_number : entries.by_number_32)[name->number] = &syscall->entry;
-		(is_64 ? exits.by_number : exits.by_number_32)[name->number] = &syscall->exit;
-	}
-	return 0;
+	for (i = 0; i < DBK_CALL_TABLES; i++)
+		works[i] = dbk_call_table_works(i, dbk_symbol);
+	for (i = 0; i < ARRAY_SIZE(names); i++)
+		count += works[names[i].table];
+	syscalls = kvcalloc(count, sizeof(*syscalls), GFP_KERNEL);
+	if (!syscalls)
+		return -ENOMEM;
+	for (i = 0; i < ARRAY_SIZE(names) && !err; i++)
+		if (works[names[i].table] && names[i].number < DBK_CALL_NUMBERS)
+			err = syscall_publish(&names[i]);
+	return err;
 }
 
 static int provider_init(const struct dbk_provider *self)
@@ -187,9 +193,6 @@ static int provider_init(const struct dbk_provider *self)
 	exits.callback = on_exit;
 	entries.frame = dbk_tracepoint_frame(entries.tracepoint);
 	exits.frame = dbk_tracepoint_frame(exits.tracepoint);
-	syscalls = kvcalloc(ARRAY_SIZE(names), sizeof(*syscalls), GFP_KERNEL);
-	if (!syscalls)
-		return -ENOMEM;
 	err = names_publish();
 	if (err)
 		provider_exit(self);

@@ -114,7 +114,8 @@ def page(files):
             continue
         provider = Path(path).stem
         if not re.search(r"DBK_(PLACE|CODED)\(\w", text):
-            nowhere.append(f"- `{provider}`: {read_table(text)['', ''].reason}.")
+            nowhere += [f"- `{provider}{':' + name if name else ''}`: {probe.reason}."
+                        for (_, name), probe in read_table(text).items()]
             continue
         probes, types = read_table(text), declared(libraries, provider)
         about = re.search(rf"provider {provider}: (.*?)(?:\n \*\n|\s*\*/)", text, re.DOTALL)[1]

@@ -20,7 +20,7 @@
  *       The same, fired by code in kmod/providers/, as it needs what it saw before.
  *
  *   DBK_ABSENT(provider, name, reason)
- *       A probe that DTrace has elsewhere and Linux has no place for.
+ *       A probe that DTrace has elsewhere and Linux has no place for; or a module of the provider, without probes.
  *
  * Conditions and what is passed on are C of the module's; user space leaves them out.
  */
@@ -39,6 +39,7 @@
 #include "formats/abi/probes/proc.h"
 #include "formats/abi/probes/sched.h"
 #include "formats/abi/probes/sctp.h"
+#include "formats/abi/probes/syscall.h"
 #include "formats/abi/probes/sysinfo.h"
 #include "formats/abi/probes/tcp.h"
 #include "formats/abi/probes/udp.h"

@@ -1,8 +1,29 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* call.c - system calls' numbers */
+/* call.c - system calls' tables and numbers */
+#include <linux/jump_label.h>
+
 #include <asm/unistd.h>
 
 #include "arch/call.h"
+
+bool dbk_call_table_works(enum dbk_call_table table, unsigned long (*symbol)(const char *name))
+{
+	unsigned long variable;
+
+	switch (table) {
+	case DBK_CALL_I386:
+		/* Since v6.7 ("x86: Make IA32_EMULATION boot time configurable"). */
+		variable = symbol("__ia32_enabled");
+		return IS_ENABLED(CONFIG_IA32_EMULATION) && (!variable || *(const bool *)variable);
+	case DBK_CALL_X32:
+		/* Debian's: syscall.x32=y on the command line. */
+		variable = symbol("x32_enabled_skey");
+		return IS_ENABLED(CONFIG_X86_X32_ABI) &&
+		       (!variable || static_key_enabled((struct static_key *)variable));
+	default:
+		return true;
+	}
+}
 
 static __probe_ctx enum dbk_call call_of_32(unsigned long number)
 {

@@ -30,6 +30,18 @@ holds unload-after-it rmmod daybreak
 
 # Probes of other modules.
 holds load-for-others insmod /share/in/hotplug.ko
+
+# Each call is its own table's, and no other's by its number: semget() is natively what getppid() is on i386, iopl() the other way.
+equal calls-by-table "$(daybreak dtrace -qx aggsortkey -n 'syscall::getppid:, syscall::semget:, syscall::iopl: /pid == $target/ {
+	@[probemod, probefunc, probename, probename == "entry" ? arg0 : 0] = count(); }
+	END { printa("%s %s %s %d %@d\n", @); }' -c 'tables 3 5 7' 2>&1 | tr -s ' \n' ' ')" \
+	"i386 getppid entry 86 5 i386 getppid return 0 5 vmlinux getppid entry 64 3 vmlinux getppid return 0 3 x32 getppid entry 32 7 x32 getppid return 0 7 "
+equal calls-of-one-table "$(for table in vmlinux i386 x32; do
+	daybreak dtrace -qn "syscall:$table:getppid:entry /pid == \$target/ { @ = count(); } END { printa(\"%@d \", @); }" -c 'tables 3 5 7' 2>&1
+done | tr -d '\n')" "3 5 7 "
+equal tables-listed "$(daybreak list | awk '$2 == "syscall" && ($4 == "read" || $4 == "syscalls") { printf "%s %s ", $3, $4 }')" \
+	"vmlinux read vmlinux read i386 read i386 read x32 read x32 read "
+
 holds load-sample insmod /share/in/sample.ko
 equal kept-by-it "$(rmmod daybreak 2>&1 | grep -c 'in use\|temporarily unavailable')" 1
 equal own-probes "$(daybreak dtrace -ln 'sample:::' | awk '$2 == "sample" { print $3, $4, $5 }' | tr '\n' ' ')" "sample work start sample work done "

@@ -91,6 +91,14 @@ read -r depth caller <narrow
 equal narrow-depth "$depth" 4
 equal narrow-caller "$((caller > middle && caller < middle + middle_bytes))" 1
 
+# What it calls is of i386; its execve() enters as the shell's.  Calls of x32 are not taken unless they are asked for.
+echo '/share/in/narrow; true' >narrow.sh
+equal narrow-calls "$(dtrace -qx aggsortkey -n 'syscall::getppid:entry /execname == "narrow"/ { @[probemod, probefunc, probename] = count(); }
+	syscall::execve: /execname == "sh" || execname == "narrow"/ { @[probemod, probefunc, probename] = count(); } END { printa("%s %s %s %@d\n", @); }' -c 'sh narrow.sh' 2>&1 | tr -s ' \n' ' ')" \
+	"i386 execve return 1 i386 getppid entry 1 vmlinux execve entry 1 "
+equal no-x32 "$(dtrace -lm syscall:x32 2>&1 | tail -n 1)" \
+	"dtrace: failed to match syscall:x32::: No probe matches description ($(daybreak list --unavailable | sed -n 's/^ *syscall  *x32 */Daybreak has no syscall:x32: /p'))"
+
 # What arguments are.
 types() {
 	dtrace -lvn "$1" | sed -n 's/^\t\targs/args/p' | tr '\n' ' '

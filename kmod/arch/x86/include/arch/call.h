@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * call.h - system calls of 64-bit and of 32-bit programs: numbers and arguments
+ * call.h - system calls of 64-bit and of 32-bit programs: tables, numbers and arguments
  */
 #ifndef DBK_KMOD_CALL_H
 #define DBK_KMOD_CALL_H
 
 #include <linux/thread_info.h>
+
+#include <asm/unistd.h>
 
 #include "arch/registers.h"
 
@@ -17,6 +19,27 @@
 		DBK_REGISTER_WORD(di), DBK_REGISTER_WORD(si), DBK_REGISTER_WORD(dx),               \
 			DBK_REGISTER_WORD(r10), DBK_REGISTER_WORD(r8), DBK_REGISTER_WORD(r9),      \
 	}
+
+/* A number is another call in each.  A program may use several: int $0x80 of a 64-bit one is of I386. */
+enum dbk_call_table {
+	DBK_CALL_NATIVE,
+	DBK_CALL_I386,
+	DBK_CALL_X32,
+	DBK_CALL_TABLES
+};
+
+/* Their modules in probes' names. */
+#define DBK_CALL_TABLE_NAMES { "vmlinux", "i386", "x32" }
+
+/* 576: x86 has numbers up to 461 today, x32 up to 547. */
+#define DBK_CALL_NUMBERS 576u
+
+/**
+ * dbk_call_table_works() - whether the kernel takes calls of @table
+ *
+ * @symbol: finds the kernel's variables
+ */
+bool dbk_call_table_works(enum dbk_call_table table, unsigned long (*symbol)(const char *name));
 
 /* Those that providers look for; DBK_CALL_CLONE is fork() and what is like it. */
 enum dbk_call {
@@ -45,6 +68,12 @@ static __probe_ctx_inline bool dbk_call_is_32bit(void)
 static __probe_ctx_inline unsigned long dbk_call_number(const struct pt_regs *regs)
 {
 	return (int)regs->orig_ax;
+}
+
+/** dbk_call_number_x32() - which of its table @number is, if it is below DBK_CALL_NUMBERS.  Probe context */
+static __probe_ctx_inline unsigned long dbk_call_number_x32(unsigned long number)
+{
+	return number - __X32_SYSCALL_BIT;
 }
 
 /** dbk_call_argument() - of a 64-bit program's call, @index constant.  Probe context */
