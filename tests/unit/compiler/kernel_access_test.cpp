@@ -158,6 +158,9 @@ TEST_CASE("listings have the types that args[] has", "[compiler][kernel]") {
     CHECK(types(without, probe("proc", "", "create")) == "psinfo_t *");
     CHECK(types(without, probe("sched", "", "off-cpu")) == "lwpsinfo_t *, psinfo_t *");
     CHECK(types(without, probe("io", "", "start")) == "bufinfo_t *, devinfo_t *, fileinfo_t *");
-    CHECK(types(without, probe("syscall", "openat", "return")).starts_with("int64_t, int64_t"));
+    CHECK(types(without, probe("syscall", "openat", "entry")) ==
+          "int, const char *, int, unsigned short");
+    CHECK(types(without, probe("syscall", "openat", "return")) == "long, long");
+    CHECK(types(without, probe("syscall", "open*", "entry")).starts_with("int64_t, int64_t"));
     CHECK(types(without, probe("profile", "", "profile-97")).empty());
 }
