@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Fuzz target: the functions of an ELF file from arbitrary bytes, and those of it packed in itself.
-// Holds: they ascend, and each that is found is the one asked for.  Lines of DWARF are text that a
-// terminal may get.
+// And its marks, with their operands.  Holds: they ascend, and each that is found is the one asked
+// for.  Lines of DWARF are text that a terminal may get.
 #include "analyze/symbols/object_frames.hpp"
 #include "analyze/symbols/object_lines.hpp"
 #include "analyze/symbols/object_symbols.hpp"
@@ -12,6 +12,10 @@
 #include <span>
 #include <sys/mman.h>
 #include <unistd.h>
+
+extern "C" {
+#include "engine/load/program.h"
+}
 
 using namespace daybreak;
 using daybreak::analyze::ObjectSymbols;
@@ -61,6 +65,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     for (const analyze::ObjectMark& mark : object.marks()) {
         DBK_ASSERT(!mark.provider.empty() && !mark.name.empty() && mark.operands.size() <= 4095);
         object.file_offset_of(mark.address);
+        dbk_operand operands[DBK_PLACE_OPERANDS_MAX];
+        DBK_ASSERT(dbk_operands_read(mark.operands.c_str(), operands) <= DBK_PLACE_OPERANDS_MAX);
     }
     DBK_ASSERT(object.build_id().size() <= 64);
     return 0;
