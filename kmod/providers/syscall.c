@@ -39,13 +39,13 @@ static const struct name names[] = {
 
 static const char *const table_names[] = DBK_CALL_TABLE_NAMES;
 
-/* The two probes of one system call. */
+/* The two probes of one system call, made when a program names it. */
 struct syscall {
 	struct dbk_probe entry;
 	struct dbk_probe exit;
 };
 
-/* Indexed by number; [C] after init. */
+/* Indexed by number. */
 struct side {
 	struct tracepoint *tracepoint; /* [C] */
 	void *callback;		       /* [C] */
@@ -56,8 +56,8 @@ struct side {
 };
 
 static struct side entries, exits;
-static struct syscall *syscalls; /* [C] */
-static u32 syscall_count;	 /* [C] */
+static struct syscall *syscalls;	  /* [S] as names, NULL until a program names one */
+static bool table_works[DBK_CALL_TABLES]; /* [S] once there are syscalls */
 
 static const u8 argument_words[DBK_CALL_ARGUMENTS] = DBK_CALL_ARGUMENT_WORDS;
 
@@ -117,29 +117,34 @@ static __probe_ctx void on_exit(void *data, struct pt_regs *regs, long value)
 	dbk_probe_fire(probe, &returned, &frame);
 }
 
-static int probe_publish(struct dbk_probe *probe, const struct name *call, const char *name)
+static int probe_publish(struct side *side, struct dbk_probe *probe, const struct name *call, const char *name)
 {
+	int err;
+
+	if (probe->id != 0)
+		return 0; /* there was no memory for the other one */
 	probe->provider = "syscall";
 	probe->module = table_names[call->table];
 	probe->function = call->text;
 	probe->name = name;
 	probe->host_data = (void *)&dbk_provider_syscall;
-	return dbk_probe_add(dbk.engine, probe);
+	err = dbk_probe_add(dbk.engine, probe);
+	/* Others may be enabled: the hook is at work. */
+	if (probe->id != 0)
+		smp_store_release(&side->by_number[call->table][call->number], probe);
+	return err;
 }
 
-static int syscall_publish(const struct name *name)
+static int syscall_publish(struct syscall *syscall, const struct name *name)
 {
-	struct syscall *syscall = &syscalls[syscall_count++];
 	int err;
 
-	entries.by_number[name->table][name->number] = &syscall->entry;
-	exits.by_number[name->table][name->number] = &syscall->exit;
 	syscall->entry.arg_count = ARRAY_SIZE(argument_words);
 	memcpy(syscall->entry.arg_word, argument_words, sizeof(argument_words));
 	/* arg0 and arg1 are the same word. */
 	syscall->exit.arg_count = 2;
-	err = probe_publish(&syscall->entry, name, "entry");
-	return err ?: probe_publish(&syscall->exit, name, "return");
+	err = probe_publish(&entries, &syscall->entry, name, "entry");
+	return err ?: probe_publish(&exits, &syscall->exit, name, "return");
 }
 
 static void provider_exit(const struct dbk_provider *self)
@@ -148,8 +153,10 @@ static void provider_exit(const struct dbk_provider *self)
 	u32 i;
 
 	dbk_state_assert();
-	dbk_retire_begin(&retire, 2 * syscall_count);
-	for (i = 0; i < syscall_count; i++) {
+	if (!syscalls)
+		return;
+	dbk_retire_begin(&retire, 2 * ARRAY_SIZE(names));
+	for (i = 0; i < ARRAY_SIZE(names); i++) {
 		if (syscalls[i].entry.id != 0)
 			dbk_retire_add(&retire, &syscalls[i].entry);
 		if (syscalls[i].exit.id != 0)
@@ -158,32 +165,37 @@ static void provider_exit(const struct dbk_provider *self)
 	dbk_retire_end(&retire);
 	kvfree(syscalls);
 	syscalls = NULL;
-	syscall_count = 0;
 }
 
-static int names_publish(void)
+static bool is_asked_for(const struct name *name, const struct dbk_probedesc *description)
 {
-	bool works[DBK_CALL_TABLES];
-	u32 i, count = 0;
-	int err = 0;
+	return table_works[name->table] && name->number < DBK_CALL_NUMBERS &&
+	       dbk_glob_match(description->module, table_names[name->table]) &&
+	       dbk_glob_match(description->function, name->text);
+}
 
-	for (i = 0; i < DBK_CALL_TABLES; i++)
-		works[i] = dbk_call_table_works(i, dbk_symbol);
-	for (i = 0; i < ARRAY_SIZE(names); i++)
-		count += works[names[i].table];
-	syscalls = kvcalloc(count, sizeof(*syscalls), GFP_KERNEL);
-	if (!syscalls)
-		return -ENOMEM;
+/* Not all 1200 calls at load: a boot would pay for what nobody wants. */
+static int provider_provide(const struct dbk_provider *self, const struct dbk_probedesc *description)
+{
+	int err = 0;
+	u32 i;
+
+	dbk_state_assert();
+	if (!syscalls) {
+		syscalls = kvcalloc(ARRAY_SIZE(names), sizeof(*syscalls), GFP_KERNEL);
+		if (!syscalls)
+			return -ENOMEM;
+		for (i = 0; i < DBK_CALL_TABLES; i++)
+			table_works[i] = dbk_call_table_works(i, dbk_symbol);
+	}
 	for (i = 0; i < ARRAY_SIZE(names) && !err; i++)
-		if (works[names[i].table] && names[i].number < DBK_CALL_NUMBERS)
-			err = syscall_publish(&names[i]);
+		if (syscalls[i].exit.id == 0 && is_asked_for(&names[i], description))
+			err = syscall_publish(&syscalls[i], &names[i]);
 	return err;
 }
 
 static int provider_init(const struct dbk_provider *self)
 {
-	int err;
-
 	dbk_state_assert();
 	entries.tracepoint = dbk_tracepoint_find("sys_enter");
 	exits.tracepoint = dbk_tracepoint_find("sys_exit");
@@ -193,10 +205,7 @@ static int provider_init(const struct dbk_provider *self)
 	exits.callback = on_exit;
 	entries.frame = dbk_tracepoint_frame(entries.tracepoint);
 	exits.frame = dbk_tracepoint_frame(exits.tracepoint);
-	err = names_publish();
-	if (err)
-		provider_exit(self);
-	return err;
+	return 0;
 }
 
 static struct side *side_of(const struct dbk_probe *probe)
@@ -246,6 +255,7 @@ const struct dbk_provider dbk_provider_syscall = {
 	.name = "syscall",
 	.init = provider_init,
 	.exit = provider_exit,
+	.provide = provider_provide,
 	.enable = provider_enable,
 	.disable = provider_disable,
 	.settle = provider_settle,
