@@ -48,24 +48,43 @@ struct task_struct *dbk_process_next(struct task_struct *last)
 	return task;
 }
 
-struct mm_struct *dbk_process_lock(struct task_struct *task)
+/* A thread that has ended gives way to one that lives. */
+static bool other_take(struct task_struct **task)
 {
-	struct mm_struct *mm = get_task_mm(task);
+	struct task_struct *other;
+
+	rcu_read_lock();
+	other = thread_of(task_tgid(*task));
+	if (other)
+		get_task_struct(other);
+	rcu_read_unlock();
+	if (!other)
+		return false;
+	put_task_struct(*task);
+	*task = other;
+	return true;
+}
+
+struct mm_struct *dbk_process_lock(struct task_struct **task)
+{
+	struct mm_struct *mm;
 	u32 i;
 
-	for (i = 0; mm && i < LOCK_TRIES_MAX; i++) {
+	while (!(mm = get_task_mm(*task)))
+		if (!other_take(task))
+			return NULL;
+	for (i = 0; i < LOCK_TRIES_MAX; i++) {
 		if (mmap_read_trylock(mm))
 			return mm;
 		usleep_range(1000, 2000);
 	}
-	if (!mm)
-		return NULL;
-	mmput(mm);
+	mmput_async(mm);
 	return ERR_PTR(-EBUSY);
 }
 
+/* The memory of one that was killed meanwhile goes elsewhere: what it waits for may never come. */
 void dbk_process_unlock(struct mm_struct *mm)
 {
 	mmap_read_unlock(mm);
-	mmput(mm);
+	mmput_async(mm);
 }

@@ -22,12 +22,14 @@
 struct task_struct *dbk_process_next(struct task_struct *last);
 
 /**
- * dbk_process_lock() - the memory of @task, with the read side of its mmap_lock, which is only tried for
+ * dbk_process_lock() - the memory of *@task's process, with the read side of its mmap_lock, which is only tried for
+ *
+ * A thread that has ended is put, and *@task another one of its process that lives.
  *
  * Context: may sleep.
- * Return: for dbk_process_unlock(); NULL: it has ended; -EBUSY: it holds the lock itself for long.
+ * Return: for dbk_process_unlock(); NULL: the process has ended; -EBUSY: it holds the lock itself for long.
  */
-struct mm_struct *dbk_process_lock(struct task_struct *task);
+struct mm_struct *dbk_process_lock(struct task_struct **task);
 
 /** dbk_process_unlock() - Context: may sleep. */
 void dbk_process_unlock(struct mm_struct *mm);

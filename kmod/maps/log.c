@@ -101,7 +101,8 @@ static struct dbk_map_entry *entry_begin_of(enum dbk_map_kind kind, u32 more_byt
 
 	entry->pid = task->tgid;
 	entry->image = READ_ONCE(task->self_exec_id);
-	entry->born_ns = task->group_leader->start_boottime;
+	/* One that has ended meanwhile has no main thread any more; under the lock, so that none is freed. */
+	entry->born_ns = (pid_alive(task) ? task->group_leader : task)->start_boottime;
 	return entry;
 }
 
@@ -267,10 +268,14 @@ static void lose(u64 now_ns)
 
 /* Makes room for entries of @bytes; what found none is counted, and entered with the next that
  * does. */
-static bool room_make(u32 bytes, u64 now_ns)
+static bool room_make(u32 bytes)
 {
 	u32 gap_bytes = sizeof(struct dbk_map_entry) + sizeof(struct dbk_map_gap);
+	u64 now_ns;
 
+	if (likely(lost == 0 && has_room(bytes)))
+		return true;
+	now_ns = ktime_get_mono_fast_ns(); /* an entry may be of before */
 	if (lost != 0)
 		bytes += gap_bytes;
 	if (!has_room(bytes) && now_ns >= refused_until_ns)
@@ -368,7 +373,7 @@ void dbk_maps_log_image(const struct task_struct *task, enum dbk_map_cause cause
 	struct dbk_map_image *image;
 
 	raw_spin_lock(&lock);
-	if (taking && room_make(sizeof(*entry) + bytes, mono_ns)) {
+	if (taking && room_make(sizeof(*entry) + bytes)) {
 		entry = entry_begin_of(DBK_MAP_IMAGE, bytes, mono_ns, task);
 		image = (struct dbk_map_image *)(entry + 1);
 		image->cause = cause;
@@ -403,7 +408,7 @@ void dbk_maps_log_moved(const struct task_struct *task, struct vm_area_struct *v
 			u64 bytes, u64 page, u64 mono_ns)
 {
 	raw_spin_lock(&lock);
-	if (taking && room_make(MAPPING_BYTES + ENTRY_BYTES_MAX, mono_ns)) {
+	if (taking && room_make(MAPPING_BYTES + ENTRY_BYTES_MAX)) {
 		u32 at = file_at(vma); /* an entry of its own, in the same room */
 
 		mapping_enter(task, 0, begin, begin + bytes, at,
@@ -421,7 +426,7 @@ void dbk_maps_log_mapping(const struct task_struct *task, struct vm_area_struct 
 void dbk_maps_log_unmapped(const struct task_struct *task, u64 begin, u64 end, u64 mono_ns)
 {
 	raw_spin_lock(&lock);
-	if (taking && room_make(MAPPING_BYTES, mono_ns))
+	if (taking && room_make(MAPPING_BYTES))
 		mapping_enter(task, DBK_MAP_F_UNMAPPED, begin, end, 0, 0, mono_ns);
 	raw_spin_unlock(&lock);
 }
@@ -439,7 +444,7 @@ void dbk_maps_log_exit(const struct task_struct *task, u64 mono_ns)
 	struct dbk_map_exit *what;
 
 	raw_spin_lock(&lock);
-	if (taking && room_make(sizeof(*entry) + sizeof(*what), mono_ns)) {
+	if (taking && room_make(sizeof(*entry) + sizeof(*what))) {
 		entry = entry_begin_of(DBK_MAP_EXIT, sizeof(*what), mono_ns, task);
 		what = (struct dbk_map_exit *)(entry + 1);
 		*what = (struct dbk_map_exit){ .user = __kuid_val(task_euid(task)) };
@@ -518,7 +523,7 @@ bool dbk_maps_log_has_lost(u64 since_ns)
 	raw_spin_lock(&lock);
 	/* Where there is room again the gap is entered before what is to be listed. */
 	if (lost != 0)
-		room_make(0, ktime_get_mono_fast_ns());
+		room_make(0);
 	has_lost = lost != 0 || last_gap_ns > since_ns;
 	raw_spin_unlock(&lock);
 	return has_lost;
@@ -566,7 +571,7 @@ void dbk_maps_log_end(void)
 	u64 now = ktime_get_mono_fast_ns();
 
 	raw_spin_lock(&lock);
-	if (room_make(sizeof(struct dbk_map_entry) + sizeof(struct dbk_map_gap), now))
+	if (room_make(sizeof(struct dbk_map_entry) + sizeof(struct dbk_map_gap)))
 		gap_enter(0, now, now);
 	taking = false;
 	raw_spin_unlock(&lock);

@@ -247,10 +247,11 @@ static void on_exit(void *data, struct task_struct *task)
 /* ---- what lives already -------------------------------------------------------------- */
 
 /* What changes meanwhile is entered by the hooks with later times. */
-static bool list_process(struct task_struct *task)
+static bool list_process(struct task_struct **process)
 {
 	const struct dbk_map_namespaces *namespaces;
-	struct mm_struct *mm = dbk_process_lock(task);
+	struct mm_struct *mm = dbk_process_lock(process);
+	struct task_struct *task = *process;
 	struct dbk_map_namespaces room;
 	u64 now = ktime_get_mono_fast_ns();
 
@@ -274,7 +275,7 @@ static void list_processes(void)
 
 	listed_ns = ktime_get_mono_fast_ns();
 	while ((task = dbk_process_next(task)) != NULL)
-		left_out += !list_process(task);
+		left_out += !list_process(&task);
 	if (left_out)
 		pr_warn("%u processes could not be listed: their user addresses stay numbers until they execute a program\n",
 			left_out);

@@ -22,7 +22,8 @@
 /* Any user can make files of that name, build id and path. */
 #define COPIES_MAX 64
 /* Of one process that lives already: it can go on mapping files that are called so while it is looked at. */
-#define LOOKS_MAX 1024
+#define LOOKS_MAX    1024
+#define LOOK_JIFFIES HZ
 
 struct pid_file {
 	struct list_head link;	 /* changed under [S] and [F], read under RCU */
@@ -59,6 +60,16 @@ static int (*work_add)(struct task_struct *task, struct callback_head *work,
 		       enum task_work_notify_mode mode); /* [S] */
 static typeof(&__d_path) path_in; /* [S] changed before there is a file */
 
+/* Of a file in layers the kernel maps the one below. */
+static const struct path *path_of(const struct file *mapped)
+{
+#ifdef DBK_HAVE_FILE_USER_PATH
+	return file_user_path(mapped);
+#else
+	return &mapped->f_path;
+#endif
+}
+
 /* As @task sees it. */
 static bool is_path(const struct pid_file *file, struct file *mapped, struct task_struct *task)
 {
@@ -71,8 +82,8 @@ static bool is_path(const struct pid_file *file, struct file *mapped, struct tas
 	if (task->fs)
 		get_fs_root(task->fs, &root);
 	task_unlock(task);
-	if (room && root.mnt && !d_unlinked(mapped->f_path.dentry))
-		path = path_in(&mapped->f_path, &root, room, PATH_MAX);
+	if (room && root.mnt && !d_unlinked(path_of(mapped)->dentry))
+		path = path_in(path_of(mapped), &root, room, PATH_MAX);
 	same = !IS_ERR_OR_NULL(path) && strcmp(path, file->path) == 0;
 	path_put(&root);
 	kfree(room);
@@ -305,15 +316,16 @@ static struct file *mapped_find(struct mm_struct *mm, unsigned long *at_ret)
 
 /* What it maps from now on the hook sees.  No mmap_lock is held where a file is read, or gets hooks.  Return: whether all
  * of it was seen. */
-static bool process_look(struct task_struct *task)
+static bool process_look(struct task_struct **task)
 {
+	const unsigned long end = jiffies + LOOK_JIFFIES;
 	const struct pid_file *file;
 	struct mm_struct *mm;
 	struct file *mapped;
 	unsigned long at = 0;
 	u32 i;
 
-	for (i = 0; i < LOOKS_MAX; i++) {
+	for (i = 0; i < LOOKS_MAX && time_before(jiffies, end) && !fatal_signal_pending(current); i++) {
 		mm = dbk_process_lock(task);
 		if (IS_ERR_OR_NULL(mm))
 			return !mm;
@@ -323,7 +335,7 @@ static bool process_look(struct task_struct *task)
 			return true;
 		list_for_each_entry(file, &files, link)
 			if (file->number > looked_number && may_be(file, mapped))
-				look_at(file->number, &file->build, mapped, task);
+				look_at(file->number, &file->build, mapped, *task);
 		fput(mapped);
 	}
 	return false;
@@ -339,7 +351,7 @@ int pid_files_look(void)
 	if (looked_number == last_number)
 		return 0;
 	while (!err && (task = dbk_process_next(task)) != NULL) {
-		left_out += !process_look(task);
+		left_out += !process_look(&task);
 		err = dbk_host_pause();
 	}
 	if (task)

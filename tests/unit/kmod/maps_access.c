@@ -21,6 +21,7 @@
 #define hash_ptr(pointer, bits)	 ((uintptr_t)(pointer) / 8 % (1u << (bits)))
 #define __kuid_val(user)	 (user)
 #define task_euid(task)		 ((task)->user)
+#define pid_alive(task)		 ((task)->group_leader != NULL)
 #define file_inode(file)	 (&(file)->inode)
 #define i_size_read(inode)	 ((inode)->bytes)
 #define timespec64_to_ns(time)	 ((time)->ns)

@@ -234,7 +234,7 @@ done
 wait $often
 
 # Copies that run already when the program comes: in a container, on a file system of its own; one whose main thread has ended; of a
-# file that says no build id, what has the path in its own root, and nothing else.  What they have mapped is known as well.
+# file that says no build id, what has the path in its own root, also where that is made of layers, and nothing else.  What they have mapped is known as well.
 says() { # the next sum of its text, of what reads lines from in-NAME; each is NAME, and a call of work()
 	lines=$(wc -l <text-$1)
 	echo "$1" >in-$1
@@ -249,8 +249,9 @@ lives() { # NAME COMMAND...
 	living="$living $!"
 	says $name >first-$name
 }
-mkdir -p jail/bin elsewhere gone-main
+mkdir -p jail/bin elsewhere gone-main layers/low/bin layers/none layered
 cp /bin/unnamed jail/bin
+cp /bin/unnamed layers/low/bin
 cp /bin/unnamed elsewhere
 cp hidden/target gone-main
 living=
@@ -258,6 +259,7 @@ lives contained unshare -m sh -c 'mount -t tmpfs inside /tmp/inside && cp /tmp/h
 lives threaded gone-main/target leaves
 until_it grep -q '^State:.Z' /proc/$!/status
 lives jailed chroot jail /bin/unnamed waits
+lives layered unshare -m sh -c 'mount -t overlay none -o lowerdir=/tmp/layers/low:/tmp/layers/none /tmp/layered && exec chroot /tmp/layered /bin/unnamed waits'
 lives elsewhere elsewhere/unnamed waits
 cat >living.d <<'END'
 #pragma D option quiet
@@ -266,11 +268,11 @@ pid*:/tmp/hidden/target:work:entry /copyinstr(arg1) == "threaded\n"/ { ustack(1)
 END
 daybreak compile -s living.d -x bufpolicy=ring -o living.dof
 holds living-starts daybreak start --dof living.dof --name living
-for name in contained threaded jailed elsewhere; do says $name >/dev/null; done
+for name in contained threaded jailed layered elsewhere; do says $name >/dev/null; done
 holds living-stops daybreak stop living -o living.dbrk
-equal living "$(daybreak report living.dbrk 2>said | sed 's/+0x[0-9a-f]*//' | tr -s ' \n' ' ')" 'contained threaded target`work jailed '
+equal living "$(daybreak report living.dbrk 2>said | sed 's/+0x[0-9a-f]*//' | tr -s ' \n' ' ')" 'contained threaded target`work jailed layered '
 equal living-all-looked-at "$(dmesg | grep -c 'could not be looked at')" 0
-for name in contained threaded jailed elsewhere; do equal living-restored-$name "$(says $name)" "$(cat first-$name)"; done
+for name in contained threaded jailed layered elsewhere; do equal living-restored-$name "$(says $name)" "$(cat first-$name)"; done
 kill $living
 wait $living
 
