@@ -150,6 +150,8 @@ void ObjectSymbols::read_elf(ElfFile& file, int depth) {
     if (depth == 0) {
         read_segments(elf);
         is_64_bit_ = ::gelf_getclass(elf) == ELFCLASS64;
+        GElf_Ehdr header;
+        entry_point_ = ::gelf_getehdr(elf, &header) ? header.e_entry : 0;
         read_build_id(file);
     }
     size_t names = 0;

@@ -66,6 +66,9 @@ public:
     std::optional<uint64_t> address_of(uint64_t file_offset) const;
     /// Returns the function that an address is in, or null.
     const Symbol* find(uint64_t address) const;
+    /// Whether the function is called: the one where a program begins is not, its stack has no
+    /// address to return to.
+    bool is_called(const Symbol& function) const { return function.address != entry_point_; }
 
 private:
     /// What lies from begin on lies from `to` on elsewhere: addresses, and offsets in the file.
@@ -90,7 +93,7 @@ private:
     std::vector<ObjectMark> marks_;
     std::map<std::string, uint64_t, std::less<>> variables_; ///< those that operands of marks name
     std::string build_id_;
-    uint64_t build_id_offset_ = 0;
+    uint64_t build_id_offset_ = 0, entry_point_ = 0;
     bool is_64_bit_ = false, takes_functions_ = true, is_whole_ = false;
     size_t symbols_bytes_ = 0;
 };

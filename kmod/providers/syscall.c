@@ -174,7 +174,7 @@ static bool is_asked_for(const struct name *name, const struct dbk_probedesc *de
 	       dbk_glob_match(description->function, name->text);
 }
 
-/* Not all 1200 calls at load: a boot would pay for what nobody wants. */
+/* Not all 1200 calls at load: a boot would pay for what no program names. */
 static int provider_provide(const struct dbk_provider *self, const struct dbk_probedesc *description)
 {
 	int err = 0;

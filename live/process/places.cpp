@@ -122,7 +122,7 @@ void Places::add(formats::DofPlace place) {
 
 /// Adds what the last part of a description names of the function at whose beginning the place is.
 void Places::add_function(const formats::DofProbeName& description, formats::DofPlace place,
-                          uint64_t function_bytes) {
+                          uint64_t function_bytes, bool is_called) {
     place.function_at = place.offset;
     if (auto offset = offset_named(description.name)) {
         place.kind = DBK_PLACE_INSTRUCTION;
@@ -135,7 +135,7 @@ void Places::add_function(const formats::DofProbeName& description, formats::Dof
     constexpr std::pair<const char*, uint32_t> kNamed[] = {{"entry", DBK_PLACE_ENTRY},
                                                            {"return", DBK_PLACE_RETURN}};
     for (const auto& [name, kind] : kNamed) {
-        if (!sim::glob_match(description.name, name))
+        if (!sim::glob_match(description.name, name) || (kind == DBK_PLACE_RETURN && !is_called))
             continue;
         place.kind = kind;
         place.probe.name = name;
@@ -193,7 +193,7 @@ void Places::add_named(const formats::DofProbeName& description) {
         place.path = function.path;
         place.pid = pid;
         place.offset = function.file_offset;
-        add_function(description, std::move(place), function.bytes);
+        add_function(description, std::move(place), function.bytes, function.is_called);
     }
 }
 
@@ -341,7 +341,7 @@ base::Result<void> Places::add_file(const formats::DofProbeName& description, st
             continue;
         place.probe.function = symbol.name;
         place.offset = *offset;
-        add_function(description, place, symbol.bytes);
+        add_function(description, place, symbol.bytes, object.is_called(symbol));
     }
     know_by_code(path, fd);
     return {};

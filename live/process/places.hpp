@@ -58,7 +58,7 @@ private:
                                 std::string path, int fd);
     void take_back_beyond(size_t before, const std::string& path);
     void add_function(const formats::DofProbeName& description, formats::DofPlace place,
-                      uint64_t function_bytes);
+                      uint64_t function_bytes, bool is_called);
     void add_mark(const formats::DofProbeName& description, formats::DofPlace place,
                   const analyze::ObjectSymbols& object, const analyze::ObjectMark& mark);
     void add(formats::DofPlace place);

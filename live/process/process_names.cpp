@@ -236,6 +236,7 @@ ProcessNames::functions(uint64_t pid, const std::function<bool(const Function&)>
             function.name = symbol.name;
             function.file_offset = *in_file;
             function.bytes = symbol.bytes;
+            function.is_called = object.is_called(symbol);
             if (wanted(function))
                 found.push_back(function);
         }

@@ -69,6 +69,7 @@ public:
         std::string path; ///< opens the very file that is mapped there
         uint64_t file_offset = 0, bytes = 0;
         bool is_program = false; ///< of the program itself, not of a library
+        bool is_called = true;   ///< and so returns
     };
     /// Returns the functions of a process, as its objects' symbols have them, that are wanted.
     std::vector<Function> functions(uint64_t pid,

@@ -177,6 +177,19 @@ TEST_CASE("a description's last part is entry, return, or an offset", "[live]") 
     CHECK(names("exit").empty());
 }
 
+TEST_CASE("the function where a program begins has no return", "[live]") {
+    auto names = [](const char* function) {
+        Places places;
+        REQUIRE(places.add_by_path({"pid*", "/proc/self/exe", function, "", 0}).ok());
+        std::string text;
+        for (const auto& place : places.all())
+            text += place.probe.function + ":" + place.probe.name + " ";
+        return text;
+    };
+    CHECK(names("_start") == "_start:entry ");
+    CHECK(names("a_mark_of_the_test") == "a_mark_of_the_test:entry a_mark_of_the_test:return ");
+}
+
 TEST_CASE("a file is named by its path, for every process that will map it", "[live]") {
     CHECK(is_by_path({"pid*", "/bin/cat", "main", "entry", 0}));
     CHECK(is_by_path({"", "/bin/cat", "", "", 0}));

@@ -26,6 +26,8 @@ equal returns "$(traced -n 'pid$target:a.out:work:return { printf("%s %d %d\n", 
 	"a.out -1 32 a.out -1 34"
 equal both "$(traced -n 'pid$target::work:entry { self->a = arg0; } pid$target::work:return /self->a/ { printf("%d:%d\n", self->a, arg1); }' -c 'target forks 1')" \
 	"1:32 3:34"
+equal whole-module "$(traced -n 'pid$target:a.out:: /probefunc == "work"/ { @[probename] = count(); }' -c 'target forks 1')" "entry 2 return 2"
+refuses start-has-no-return "there is no return" dtrace -qn 'pid$target:a.out:_start:return' -c 'target forks 1'
 equal stack "$(traced -n 'pid$target:target:work:entry { ustack(2); exit(0); }' -c 'target forks 1' | sed 's/+0x[0-9a-f]*//g')" 'target`work target`forks'
 
 # A library without what follows its name; a program whose file is deleted while it runs.
@@ -366,5 +368,15 @@ wait $tracer
 equal ended-while-armed "$(grep . calls | sort | uniq -c | awk '{ print $2 }' | tr '\n' ' ')" "entry return "
 equal listed "$(dtrace -ln "pid$pid_b:target:work:" | awk 'NR > 1 { print $2, $3, $4, $5 }' | sort | tr '\n' ' ')" \
 	"pid$pid_b target work entry pid$pid_b target work return "
-exec 9>&-
 holds unload rmmod daybreak
+
+# What lived before the module has names when it is gone.
+holds load-later insmod /share/in/daybreak.ko
+daybreak compile -n 'pid*:/bin/target:work:entry { ustack(1); }' -x quiet -x bufpolicy=ring -o before.dof
+holds before-starts daybreak start --dof before.dof --name before
+says b >/dev/null
+exec 9>&-
+wait $pid_b
+holds before-stops daybreak stop before -o before.dbrk
+equal before "$(daybreak report before.dbrk 2>said | tr -d ' \n' | sed 's/+0x[0-9a-f]*//')" 'target`work'
+holds unload-again rmmod daybreak
