@@ -19,9 +19,14 @@ void Compilation::load_libraries() {
     if (!libraries_wanted_)
         return;
     if (options_.system_libraries)
-        for (const Library& library : system_libraries())
-            for (std::string_view name : defined_names(library.text))
-                system_names_.emplace(name, static_cast<size_t>(&library - &system_libraries()[0]));
+        for (const Library& library : system_libraries()) {
+            const auto index = static_cast<size_t>(&library - &system_libraries()[0]);
+            if (!library.provider.empty())
+                system_names_.emplace(library.provider, index);
+            else
+                for (std::string_view name : defined_names(library.text))
+                    system_names_.emplace(name, index);
+        }
     auto load = [this](std::string_view name) { return load_for(name); };
     types_.set_library(load);
     symbols_.set_library(load);

@@ -18,6 +18,7 @@ struct Library {
     std::string path; ///< what messages call it; of the system's own the name
     std::string text;
     bool replaces = false; ///< may define again what task.d has: for `daybreak backfill`
+    std::string provider;  ///< not empty: all that the library defines, and its text is long
 };
 
 /// Returns the system's libraries.
