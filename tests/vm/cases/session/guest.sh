@@ -18,12 +18,13 @@ workload 1
 kill -INT $tracer
 wait $tracer
 equal anonymous-goes-on "$(grep CALLS a.out)" "CALLS 200"
+# Each clause has two probes: vmlinux's and i386's.
 equal anonymous-fault-names-its-line "$(sed 's,/.*/,,' a.err)" \
-	"dtrace: error on enabled probe ID 3 (ID $(dtrace -ln syscall::getppid:entry | awk 'NR == 2 { print $1 }'): syscall:vmlinux:getppid:entry): invalid address (0x0) in action #2 at anonymous.d:27"
+	"dtrace: error on enabled probe ID 5 (ID $(dtrace -ln syscall::getppid:entry | awk 'NR == 2 { print $1 }'): syscall:vmlinux:getppid:entry): invalid address (0x0) in action #2 at anonymous.d:27"
 refuses anonymous-is-gone "No anonymous tracing state" dtrace -a
 
 # Listing, without publishing every function, and with.
-equal list-one "$(dtrace -ln 'syscall::getppid:' | awk 'NR > 1 { print $2, $4, $5 }' | tr '\n' ' ')" \
+equal list-one "$(dtrace -ln 'syscall:vmlinux:getppid:' | awk 'NR > 1 { print $2, $4, $5 }' | tr '\n' ' ')" \
 	"syscall getppid entry syscall getppid return "
 equal list-function "$(dtrace -ln 'fbt::vfs_read:' | awk 'NR > 1 { print $2, $3, $4, $5 }' | tr '\n' ' ')" \
 	"fbt vmlinux vfs_read entry fbt vmlinux vfs_read return "
