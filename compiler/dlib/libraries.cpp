@@ -4,14 +4,34 @@
 #include "compiler/dlib/libraries.hpp"
 
 #include <algorithm>
+#include <array>
 #include <map>
 
 namespace daybreak::compiler {
 
 namespace {
 
+enum class Kind : unsigned char { other, letter, blank, special };
+
+/// What each character begins: all libraries are read for one name, so a character takes one look.
+constexpr auto kKinds = [] {
+    std::array<Kind, 256> kinds = {};
+    for (unsigned c = 0; c < kinds.size(); c++)
+        if ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_')
+            kinds[c] = Kind::letter;
+    for (unsigned char c : {' ', '\t', '\n', '\r'})
+        kinds[c] = Kind::blank;
+    for (unsigned char c : {'/', '#', '"', '\''})
+        kinds[c] = Kind::special;
+    return kinds;
+}();
+
+Kind kind_of(char c) {
+    return kKinds[static_cast<unsigned char>(c)];
+}
+
 bool is_letter(char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+    return kind_of(c) == Kind::letter;
 }
 
 /// Words and punctuation of a D text; comments, strings and control lines are left out.
@@ -35,13 +55,18 @@ private:
     void skip() {
         for (; at_ < text_.size(); at_++) {
             char c = text_[at_];
+            Kind kind = kind_of(c);
+            if (kind == Kind::blank)
+                continue;
+            if (kind != Kind::special)
+                return;
             if (text_.substr(at_, 2) == "/*")
                 at_ = std::min(text_.find("*/", at_ + 2), text_.size() - 1) + 1;
             else if (c == '#' && (at_ == 0 || text_[at_ - 1] == '\n'))
                 at_ = std::min(text_.find('\n', at_), text_.size());
             else if (c == '"' || c == '\'')
                 skip_quoted(c);
-            else if (c != ' ' && c != '\t' && c != '\n' && c != '\r')
+            else
                 return;
         }
     }
