@@ -489,7 +489,10 @@ static void check_listing(int device)
 	uint32_t previous = 0;
 	int ordered = 1;
 	struct dbk_ioc_probe probe = { 0 };
+	/* Calls are made when a program names them. */
+	struct dbk_ioc_provide calls = { "syscall", "", "", "" };
 
+	check("provide-calls", ioctl(device, DBK_IOC_PROVIDE, &calls) == 0, 0);
 	for (; ioctl(device, DBK_IOC_PROBE, &probe) == 0; probe.index++) {
 		ordered &= probe.probe_id > previous;
 		previous = probe.probe_id;
