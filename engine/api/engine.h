@@ -138,6 +138,9 @@ static inline bool dbk_probe_is_enabled(const struct dbk_probe *probe)
 	return dbk_load_relaxed(&probe->ecbs) != NULL;
 }
 
+/** dbk_probe_is_awaited() - whether dbk_probe_add() of @probe would enable it */
+bool dbk_probe_is_awaited(const struct dbk_engine *engine, const struct dbk_probe *probe);
+
 /**
  * dbk_probe_add() - publishes a probe
  *

@@ -145,6 +145,18 @@ static int match_consumers(struct dbk_engine *engine, struct dbk_probe *probe)
 	return any ? dbk_engine_settle(engine, error) : error;
 }
 
+bool dbk_probe_is_awaited(const struct dbk_engine *engine, const struct dbk_probe *probe)
+{
+	const struct dbk_consumer *consumer;
+	uint32_t i;
+
+	for (consumer = engine->consumers; consumer != NULL; consumer = consumer->next)
+		for (i = 0; consumer->enabled && i < consumer->program->probedesc_count; i++)
+			if (dbk_probedesc_match(&consumer->program->probedescs[i], probe))
+				return true;
+	return false;
+}
+
 int dbk_probe_add(struct dbk_engine *engine, struct dbk_probe *probe)
 {
 	int error = check_probe(probe);

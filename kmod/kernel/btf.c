@@ -20,6 +20,8 @@
 #define TYPEDEF_PREFIX "btf_trace_"
 /* 32: typedefs of typedefs of const; a bound for a circle. */
 #define CHAIN_MAX 32
+/* Debian's kernels have 1500 tracepoints. */
+#define TRACES_AT_ONCE 2048
 /* 16 MiB: the largest module of a distribution has less than one. */
 #define MODULE_BTF_BYTES_MAX (16u << 20)
 
@@ -38,34 +40,27 @@ struct btf_view {
 
 static struct btf_view kernel_btf; /* [S] */
 
-/* What follows a struct btf_type, by kind. */
-static u32 type_tail_bytes(const struct btf_type *type)
-{
-	u32 count = BTF_INFO_VLEN(type->info);
+/* What follows a struct btf_type, by kind: so much, and so much for each of its parts. */
+static const struct {
+	u8 fixed, each;
+} tails[1 << 5] = {
+	[BTF_KIND_INT] = { .fixed = sizeof(u32) },
+	[BTF_KIND_ARRAY] = { .fixed = sizeof(struct btf_array) },
+	[BTF_KIND_STRUCT] = { .each = sizeof(struct btf_member) },
+	[BTF_KIND_UNION] = { .each = sizeof(struct btf_member) },
+	[BTF_KIND_ENUM] = { .each = sizeof(struct btf_enum) },
+	[BTF_KIND_ENUM64] = { .each = sizeof(struct btf_enum64) },
+	[BTF_KIND_FUNC_PROTO] = { .each = sizeof(struct btf_param) },
+	[BTF_KIND_VAR] = { .fixed = sizeof(struct btf_var) },
+	[BTF_KIND_DATASEC] = { .each = sizeof(struct btf_var_secinfo) },
+	[BTF_KIND_DECL_TAG] = { .fixed = sizeof(struct btf_decl_tag) },
+};
 
-	switch (BTF_INFO_KIND(type->info)) {
-	case BTF_KIND_INT:
-		return sizeof(u32);
-	case BTF_KIND_ARRAY:
-		return sizeof(struct btf_array);
-	case BTF_KIND_STRUCT:
-	case BTF_KIND_UNION:
-		return count * sizeof(struct btf_member);
-	case BTF_KIND_ENUM:
-		return count * sizeof(struct btf_enum);
-	case BTF_KIND_ENUM64:
-		return count * sizeof(struct btf_enum64);
-	case BTF_KIND_FUNC_PROTO:
-		return count * sizeof(struct btf_param);
-	case BTF_KIND_VAR:
-		return sizeof(struct btf_var);
-	case BTF_KIND_DATASEC:
-		return count * sizeof(struct btf_var_secinfo);
-	case BTF_KIND_DECL_TAG:
-		return sizeof(struct btf_decl_tag);
-	default:
-		return 0;
-	}
+static u32 type_bytes(u32 info)
+{
+	u32 kind = BTF_INFO_KIND(info);
+
+	return sizeof(struct btf_type) + tails[kind].fixed + BTF_INFO_VLEN(info) * tails[kind].each;
 }
 
 static const void *types_of(const struct btf_view *view)
@@ -83,32 +78,43 @@ static const char *string_at(const struct btf_view *view, u32 offset)
 
 static bool is_trace(const struct btf_view *view, const struct btf_type *type)
 {
-	return BTF_INFO_KIND(type->info) == BTF_KIND_TYPEDEF &&
-	       strncmp(string_at(view, type->name_off), TYPEDEF_PREFIX, strlen(TYPEDEF_PREFIX)) == 0;
+	return strncmp(string_at(view, type->name_off), TYPEDEF_PREFIX, strlen(TYPEDEF_PREFIX)) == 0;
 }
 
-/* Notes where every type is, and counts the typedefs named btf_trace_... */
-static void types_index(struct btf_view *view)
+static bool trace_note(struct btf_view *view, u32 at)
 {
+	if (view->trace_count % TRACES_AT_ONCE == 0) {
+		u32 *more = vmalloc(array_size(view->trace_count + TRACES_AT_ONCE, sizeof(u32)));
+
+		if (!more)
+			return false;
+		if (view->traces)
+			memcpy(more, view->traces, view->trace_count * sizeof(u32));
+		vfree(view->traces);
+		view->traces = more;
+	}
+	view->traces[view->trace_count++] = at;
+	return true;
+}
+
+/* Notes where every type is, and which are typedefs named btf_trace_...  A kernel has 150 000 types. */
+static bool types_index(struct btf_view *view)
+{
+	const void *types = types_of(view);
+	u32 *type_at = view->type_at;
+	u32 last = view->header->type_len - sizeof(struct btf_type);
 	u32 at = 0;
 
-	while (at + sizeof(struct btf_type) <= view->header->type_len) {
-		const struct btf_type *type = types_of(view) + at;
+	while (at <= last) {
+		const struct btf_type *type = types + at;
 
-		view->type_at[view->type_count++] = at;
-		view->trace_count += is_trace(view, type);
-		at += sizeof(*type) + type_tail_bytes(type);
+		*type_at++ = at;
+		if (BTF_INFO_KIND(type->info) == BTF_KIND_TYPEDEF && is_trace(view, type) && !trace_note(view, at))
+			return false;
+		at += type_bytes(type->info);
 	}
-}
-
-static void traces_index(struct btf_view *view)
-{
-	u32 count = 0;
-	u32 i;
-
-	for (i = 0; count < view->trace_count; i++)
-		if (is_trace(view, types_of(view) + view->type_at[i]))
-			view->traces[count++] = view->type_at[i];
+	view->type_count = type_at - view->type_at;
+	return true;
 }
 
 static void view_close(struct btf_view *view)
@@ -126,6 +132,7 @@ static bool view_open(struct btf_view *view, const void *data, u32 bytes,
 
 	*view = (struct btf_view){ .header = header, .type_base = 1 };
 	if (!data || bytes < sizeof(*header) || header->magic != BTF_MAGIC ||
+	    header->type_len < sizeof(struct btf_type) ||
 	    (u64)header->hdr_len + header->type_off + header->type_len > bytes ||
 	    (u64)header->hdr_len + header->str_off + header->str_len > bytes)
 		return false;
@@ -139,14 +146,10 @@ static bool view_open(struct btf_view *view, const void *data, u32 bytes,
 	view->type_at = vmalloc(array_size(header->type_len / sizeof(struct btf_type) + 1, sizeof(u32)));
 	if (!view->type_at)
 		return false;
-	types_index(view);
-	view->traces = vmalloc(array_size(max(view->trace_count, 1u), sizeof(u32)));
-	if (!view->traces) {
-		view_close(view);
-		return false;
-	}
-	traces_index(view);
-	return true;
+	if (types_index(view))
+		return true;
+	view_close(view);
+	return false;
 }
 
 static const struct btf_type *type_by_id(const struct btf_view *view, u32 id)

@@ -135,8 +135,8 @@ static int sdt_publish(struct tracepoint *tracepoint, struct module *module)
 	sdt->probe.name = tracepoint->name;
 	sdt->probe.host_data = (void *)&dbk_provider_sdt;
 	dbk_probe_args_in_order(&sdt->probe, ARGS_WITHOUT_BTF);
-	/* A ring may have waited for this one: it is enabled before dbk_probe_add() returns. */
-	if (module && !list_empty(&dbk.rings))
+	/* A ring that waited for this one has it enabled before dbk_probe_add() returns. */
+	if (dbk_probe_is_awaited(dbk.engine, &sdt->probe))
 		sdt_describe(sdt);
 	list_add_tail(&sdt->link, &sdt_probes);
 	err = dbk_probe_add(dbk.engine, &sdt->probe);

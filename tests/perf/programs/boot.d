@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What ftrace's row of boot-cost records as well: programs, opened files, requests to disks, and who runs. */
-#pragma D option bufsize=16m
+#pragma D option bufsize=4m
 
 proc:::exec-success
 {

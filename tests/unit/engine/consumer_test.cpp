@@ -84,7 +84,8 @@ TEST_CASE("an enabling matches what is there and what comes later", "[engine][co
         for (auto& probe : more) {
             probe.provider = "syscall";
             probe.module = probe.function = "x";
-            probe.name = "entry";
+            probe.name = &probe == &more[2] ? "entry" : "return";
+            CHECK(dbk_probe_is_awaited(engine.get(), &probe) == (&probe == &more[2]));
             CHECK(dbk_probe_add(engine.get(), &probe) == 0);
         }
         CHECK(host.settled == 2);
