@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A number and what it counts; a few of many names.
+// A number and what it counts; a few of many names; what was left out of untrusted bytes.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <set>
 #include <string>
+#include <utility>
 
 namespace daybreak::base {
 
@@ -25,5 +26,23 @@ inline std::string some_of(const std::set<std::string>& names, size_t most = 3) 
     return names.size() > named ? text + " and " + std::to_string(names.size() - named) + " more"
                                 : text;
 }
+
+/// What was left out as it did not hold together: how much, and where and why the first.
+struct LeftOut {
+    uint64_t count = 0;
+    std::string first; ///< "byte 36: contents of 20 bytes, expected at least 24"
+
+    void add(std::string where_and_why) {
+        if (count++ == 0)
+            first = std::move(where_and_why);
+    }
+    /// Returns "1 line left out, line 7: ..." or "3 lines left out, the first: line 7: ..."; "":
+    /// nothing.
+    std::string text(const std::string& one) const {
+        return count == 0 ? ""
+                          : counted(count, one) + " left out, " +
+                                (count == 1 ? "" : "the first: ") + first;
+    }
+};
 
 } // namespace daybreak::base

@@ -94,10 +94,10 @@ std::optional<CompiledProgram> compile_for_machine(const ProgramArguments& argum
                 static_cast<void>(add_running(places, ecb.probe));
             else if (live::is_by_path(ecb.probe) && !add_file(places, ecb.probe, problem))
                 complain(ecb.probe.text() + " matches no probe: " + problem);
-    if (!compiled || places.all().empty())
-        return compiled;
     if (std::string missing = places.remark(); !missing.empty())
         complain(missing);
+    if (!compiled || places.all().empty())
+        return compiled;
     compiled->program.places = places.all();
     auto dof = formats::write_dof(compiled->program);
     if (!dof.ok()) {

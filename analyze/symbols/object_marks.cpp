@@ -3,8 +3,11 @@
 // Reading the notes of 64-bit files: header, "stapsdt", three addresses, three strings.
 #include "analyze/symbols/object_marks.hpp"
 
+#include "base/result.hpp"
+
 #include <algorithm>
 #include <charconv>
+#include <cinttypes>
 #include <cstdlib>
 #include <cstring>
 #include <elf.h>
@@ -29,31 +32,45 @@ constexpr uint64_t padded(uint64_t bytes) {
     return (bytes + 3) & ~uint64_t{3};
 }
 
-/// Takes a NUL-terminated string from the front; nothing when there is none.
-std::optional<std::string> take_text(ByteView& bytes) {
+/// Takes a NUL-terminated string from the front; false: there is none, and `why` says so.
+bool take_text(ByteView& bytes, const char* what, std::string& text, std::string& why) {
     const void* end = bytes.empty() ? nullptr : std::memchr(bytes.data(), 0, bytes.size());
-    if (end == nullptr)
-        return std::nullopt;
-    size_t length = static_cast<size_t>(static_cast<const std::byte*>(end) - bytes.data());
-    std::string text(reinterpret_cast<const char*>(bytes.data()), length);
+    if (end == nullptr) {
+        why = base::strprintf("%s without an end, expected a NUL in %zu bytes", what, bytes.size());
+        return false;
+    }
+    const auto length = static_cast<size_t>(static_cast<const std::byte*>(end) - bytes.data());
+    if (length > kTextBytesMax) {
+        why = base::strprintf("%s of %zu bytes, expected at most %zu", what, length, kTextBytesMax);
+        return false;
+    }
+    text.assign(reinterpret_cast<const char*>(bytes.data()), length);
     bytes = bytes.subspan(length + 1);
-    if (length > kTextBytesMax)
-        return std::nullopt;
-    return text;
+    return true;
 }
 
-std::optional<ObjectMark> mark_of(ByteView content, uint64_t base_address) {
+/// Returns the mark of a note; nothing where it does not hold together, and `why` says so.
+std::optional<ObjectMark> mark_of(ByteView content, uint64_t base_address, std::string& why) {
     NoteAddresses addresses;
-    if (content.size() < sizeof(addresses))
+    if (content.size() < sizeof(addresses)) {
+        why = base::strprintf("contents of %zu bytes, expected at least %zu", content.size(),
+                              sizeof(addresses));
         return std::nullopt;
+    }
     std::memcpy(&addresses, content.data(), sizeof(addresses));
     content = content.subspan(sizeof(addresses));
-    auto provider = take_text(content), name = take_text(content), operands = take_text(content);
-    if (!provider || !name || !operands || provider->empty() || name->empty())
+    ObjectMark mark;
+    if (!take_text(content, "a provider", mark.provider, why) ||
+        !take_text(content, "a name", mark.name, why) ||
+        !take_text(content, "operands", mark.operands, why))
         return std::nullopt;
+    if (mark.provider.empty() || mark.name.empty()) {
+        why = mark.provider.empty() ? "a provider of 0 bytes, expected a name"
+                                    : "a name of 0 bytes, expected one";
+        return std::nullopt;
+    }
     uint64_t moved = base_address != 0 && addresses.base != 0 ? base_address - addresses.base : 0;
-    ObjectMark mark{*std::move(provider), *std::move(name), *std::move(operands),
-                    addresses.address + moved, 0};
+    mark.address = addresses.address + moved;
     if (addresses.semaphore != 0)
         mark.semaphore = addresses.semaphore + moved;
     return mark;
@@ -132,23 +149,38 @@ std::string with_distances(const ObjectMark& mark,
 }
 
 void read_object_marks(ByteView untrusted_notes, uint64_t base_address,
-                       std::vector<ObjectMark>& marks) {
-    Elf64_Nhdr note;
-    while (untrusted_notes.size() >= sizeof(note) && marks.size() < kObjectMarksMax) {
+                       std::vector<ObjectMark>& marks, base::LeftOut& left_out) {
+    const size_t all = untrusted_notes.size();
+    Elf64_Nhdr note = {};
+    uint64_t content_at = 0;
+    auto leave_out = [&](const std::string& why) {
+        left_out.add(base::strprintf("byte %zu: ", all - untrusted_notes.size()) + why);
+    };
+    for (; untrusted_notes.size() >= sizeof(note);
+         untrusted_notes = untrusted_notes.subspan(
+             std::min<uint64_t>(content_at + padded(note.n_descsz), untrusted_notes.size()))) {
         std::memcpy(&note, untrusted_notes.data(), sizeof(note));
-        uint64_t content_at = sizeof(note) + padded(note.n_namesz);
+        content_at = sizeof(note) + padded(note.n_namesz);
         if (content_at + note.n_descsz > untrusted_notes.size())
-            return;
+            return leave_out(base::strprintf("a note of %" PRIu64 " bytes, expected at most %zu",
+                                             content_at + note.n_descsz, untrusted_notes.size()));
         bool is_ours =
             note.n_type == kNoteType && note.n_namesz == sizeof(kOwner) &&
             std::memcmp(untrusted_notes.data() + sizeof(note), kOwner, sizeof(kOwner)) == 0;
-        if (is_ours)
-            if (auto mark =
-                    mark_of(untrusted_notes.subspan(content_at, note.n_descsz), base_address))
-                marks.push_back(*std::move(mark));
-        uint64_t next = content_at + padded(note.n_descsz);
-        untrusted_notes = untrusted_notes.subspan(std::min<uint64_t>(next, untrusted_notes.size()));
+        std::string why;
+        auto mark =
+            is_ours ? mark_of(untrusted_notes.subspan(content_at, note.n_descsz), base_address, why)
+                    : std::nullopt;
+        if (mark && marks.size() == kObjectMarksMax)
+            leave_out(base::strprintf("one mark more than %zu", kObjectMarksMax));
+        else if (mark)
+            marks.push_back(*std::move(mark));
+        else if (is_ours)
+            leave_out(why);
     }
+    if (std::ranges::any_of(untrusted_notes, [](std::byte one) { return one != std::byte{0}; }))
+        leave_out(base::strprintf("a note of %zu bytes, expected at least %zu",
+                                  untrusted_notes.size(), sizeof(note)));
 }
 
 } // namespace daybreak::analyze

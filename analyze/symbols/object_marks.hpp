@@ -8,6 +8,7 @@
 #pragma once
 
 #include "base/byte_reader.hpp"
+#include "base/counted.hpp"
 
 #include <cstdint>
 #include <functional>
@@ -27,10 +28,10 @@ struct ObjectMark {
 /// The most that a file can have; further ones are left out.
 constexpr size_t kObjectMarksMax = 16384;
 
-/// Appends the marks of one section of notes.  Those that do not hold together are left out.
-/// `base_address`: of .stapsdt.base; 0: there is none.
+/// Appends the marks of one section of notes.  Those that do not hold together are left out, and
+/// counted.  `base_address`: of .stapsdt.base; 0: there is none.
 void read_object_marks(base::ByteView untrusted_notes, uint64_t base_address,
-                       std::vector<ObjectMark>& marks);
+                       std::vector<ObjectMark>& marks, base::LeftOut& left_out);
 
 /// Returns the names of variables that operands have: of "8@%rax -4@40+Stats(%rip)" Stats.
 std::vector<std::string> variables_named(const std::string& operands);

@@ -7,6 +7,7 @@
 #include "base/short_string.hpp"
 
 #include <algorithm>
+#include <cinttypes>
 #include <cstring>
 #include <gelf.h>
 #include <libelf.h>
@@ -190,15 +191,36 @@ void ObjectSymbols::read_elf(ElfFile& file, int depth) {
 }
 
 void ObjectSymbols::read_marks(ElfFile& file, Elf_Scn* section, uint64_t base_address) {
-    GElf_Shdr header;
-    if (::gelf_getshdr(section, &header) && header.sh_type == SHT_NOTE &&
-        header.sh_size <= kMarksBytesMax && file.take(section))
-        read_object_marks(view_of(::elf_rawdata(section, nullptr)), base_address, marks_);
-    // Linkers that leave out a function keep its note, of an address near 0.
-    std::erase_if(marks_, [this](const ObjectMark& mark) { return !moved(code_, mark.address); });
-    for (const ObjectMark& mark : marks_)
+    GElf_Shdr header = {};
+    static_cast<void>(::gelf_getshdr(section, &header));
+    const bool may_be_read = header.sh_type == SHT_NOTE && header.sh_size <= kMarksBytesMax;
+    const ByteView notes =
+        may_be_read && file.take(section) ? view_of(::elf_rawdata(section, nullptr)) : ByteView();
+    if (notes.size() != header.sh_size || header.sh_type != SHT_NOTE)
+        marks_left_out_.add(base::strprintf("byte 0: a section of type %" PRIu32 " and %" PRIu64
+                                            " bytes, expected type %d, at most "
+                                            "%zu bytes, and those in the file",
+                                            header.sh_type, header.sh_size, SHT_NOTE,
+                                            kMarksBytesMax));
+    read_object_marks(notes, base_address, marks_, marks_left_out_);
+    auto check = [this](uint64_t address, bool is_there, const char* what, const char* where) {
+        // Linkers that leave out a function keep its note, of an address near 0.
+        if (!is_there && !code_.empty() && address >= code_.front().begin)
+            marks_left_out_.add(base::strprintf("%s at address 0x%" PRIx64 ", expected one in %s",
+                                                what, address, where));
+        return is_there;
+    };
+    std::erase_if(marks_, [&](const ObjectMark& mark) {
+        return !check(mark.address, moved(code_, mark.address).has_value(), "a mark",
+                      "the file's code");
+    });
+    for (const ObjectMark& mark : marks_) {
+        if (mark.semaphore != 0)
+            check(mark.semaphore, file_offset_of(mark.semaphore).has_value(), "a semaphore",
+                  "the file");
         for (const std::string& name : variables_named(mark.operands))
             variables_.try_emplace(name, 0);
+    }
 }
 
 /// Nothing lies at address 0: what has it was not found.

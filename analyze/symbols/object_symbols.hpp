@@ -56,6 +56,8 @@ public:
     const std::vector<std::string>& chosen() const { return chosen_; }
     /// Returns the places that the program's authors have named; of 64-bit files only.
     const std::vector<ObjectMark>& marks() const { return marks_; }
+    /// Returns what of their section is damaged; marks whose function a linker left out are not.
+    const base::LeftOut& marks_left_out() const { return marks_left_out_; }
     /// Returns the address of a variable that a mark's arguments name; empty: the file has no such
     /// symbol.
     std::optional<uint64_t> variable_at(const std::string& name) const;
@@ -91,6 +93,7 @@ private:
     std::vector<Symbol> symbols_;
     std::vector<std::string> chosen_;
     std::vector<ObjectMark> marks_;
+    base::LeftOut marks_left_out_;
     std::map<std::string, uint64_t, std::less<>> variables_; ///< those that operands of marks name
     std::string build_id_;
     uint64_t build_id_offset_ = 0, entry_point_ = 0;

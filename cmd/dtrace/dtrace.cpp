@@ -230,6 +230,8 @@ int Dtrace::run() {
     std::optional<CompiledPrograms> compiled;
     if (!arguments_.programs.empty() || !arguments_.library_folders.empty()) {
         compiled = compile_programs(arguments_, setting);
+        if (!compiled || arguments_.mode == DtraceMode::list)
+            say_remarks(arguments_.name, *session_); // of files that were looked into
         if (!compiled)
             return static_cast<int>(Exit::failed);
         if (has_setting(arguments_, "verbose"))

@@ -15,7 +15,6 @@
 
 #include <algorithm>
 #include <set>
-#include <sstream>
 
 namespace daybreak::cmd {
 
@@ -99,11 +98,7 @@ base::Result<void> Tracing::enable() {
         return session_.claim();
     DBK_TRY_VOID(check_destructive(compiled_->program()));
     DBK_TRY_VOID(session_.enable({compiled_->dof(), is_set(DTRACEOPT_DESTRUCTIVE)}));
-    bool quiet = is_testing() || is_set(DTRACEOPT_QUIETRESIZE);
-    std::istringstream remarks(session_.remark());
-    for (std::string remark; std::getline(remarks, remark);)
-        if (!quiet || remark.find(" lowered to ") == std::string::npos)
-            say(arguments_.name, remark);
+    say_remarks(arguments_.name, session_, is_testing() || is_set(DTRACEOPT_QUIETRESIZE));
     return {};
 }
 

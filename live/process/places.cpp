@@ -4,6 +4,7 @@
 #include "live/process/places.hpp"
 
 #include "base/counted.hpp"
+#include "base/visible.hpp"
 #include "engine/sim/bare_host.hpp"
 #include "formats/abi/ioctl.h"
 #include "formats/abi/limits.h"
@@ -40,6 +41,9 @@ constexpr const char* kKernelProviders[] = {
 #include "formats/abi/probes/all.h"
 #include "formats/abi/probes/end.h"
 };
+
+/// Any user's files run: of those that are damaged so many are named.
+constexpr size_t kDamagedNamed = 10;
 
 /// At most so much of all files that processes run, as any user's are among them.
 constexpr size_t kRunningPlacesMax = DBK_PLACES_MAX / 2, kRunningBytesMax = DBK_DOF_BYTES_MAX / 2;
@@ -162,7 +166,15 @@ void Places::add_mark(const formats::DofProbeName& description, formats::DofPlac
     add(std::move(place));
 }
 
+void Places::note_marks(const std::string& path, const analyze::ObjectSymbols& object) {
+    if (std::string text = object.marks_left_out().text("part"); !text.empty())
+        damaged_.emplace(path, "of .note.stapsdt of " + base::visible_name(path) + " " + text);
+}
+
 void Places::add_marks(const formats::DofProbeName& description, uint32_t pid) {
+    for (const ProcessNames::MappedObject& object : names_.objects(pid))
+        if (module_meant(description.module, object.name, object.is_program))
+            note_marks(object.path, *object.symbols);
     for (const ProcessNames::Mark& mark : names_.marks(pid)) {
         auto module = module_meant(description.module, mark.object_name, mark.is_program);
         if (!module)
@@ -212,6 +224,14 @@ std::string Places::remark() const {
         lines.push_back(
             base::counted(unread, "argument of a mark reads", "arguments of marks read") +
             " as 0: the file has no symbol of the variable");
+    size_t named = 0;
+    for (const auto& [path, damage] : damaged_)
+        if (named++ < kDamagedNamed)
+            lines.push_back(damage);
+    if (damaged_.size() > kDamagedNamed)
+        lines.push_back("of .note.stapsdt of " +
+                        base::counted(damaged_.size() - kDamagedNamed, "more file") +
+                        " parts are left out");
     std::string text;
     for (const std::string& line : lines)
         text += (text.empty() ? "" : "\n") + line;
@@ -280,11 +300,13 @@ void Places::add_running(const formats::DofProbeName& description) {
         base::ScopedFd opened = module ? analyze::open_object(file.path) : base::ScopedFd();
         if (!opened.valid())
             continue;
-        const auto marks = analyze::ObjectSymbols::read_without_functions(opened.get()).marks();
-        const bool has_any = std::ranges::any_of(marks, [&](const analyze::ObjectMark& mark) {
-            return sim::glob_match(description.provider, mark.provider) &&
-                   sim::glob_match(description.name, dashed(mark.name));
-        });
+        const auto object = analyze::ObjectSymbols::read_without_functions(opened.get());
+        note_marks(file.path, object);
+        const bool has_any =
+            std::ranges::any_of(object.marks(), [&](const analyze::ObjectMark& mark) {
+                return sim::glob_match(description.provider, mark.provider) &&
+                       sim::glob_match(description.name, dashed(mark.name));
+            });
         if (!has_any)
             continue;
         const size_t before = places_.size();
@@ -319,6 +341,7 @@ base::Result<void> Places::add_file(const formats::DofProbeName& description, st
     if (object.segments().empty() || !object.is_64_bit())
         return base::errorf(base::ErrorCode::invalid, "%s is not a program or library of 64 bits",
                             module.c_str());
+    note_marks(path, object);
     formats::DofPlace place;
     place.probe.module = std::move(module);
     place.path = path;

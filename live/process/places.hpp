@@ -62,12 +62,14 @@ private:
     void add_mark(const formats::DofProbeName& description, formats::DofPlace place,
                   const analyze::ObjectSymbols& object, const analyze::ObjectMark& mark);
     void add(formats::DofPlace place);
+    void note_marks(const std::string& path, const analyze::ObjectSymbols& object);
     void know_by_code(const std::string& path, int fd);
 
     ProcessNames names_;
     std::vector<formats::DofPlace> places_;
     std::set<std::tuple<std::string, std::string, uint64_t>> known_; // probe, path, offset
     std::set<std::string> too_long_;
+    std::map<std::string, std::string> damaged_; // by path, what of the file's marks was left out
     size_t running_places_ = 0, running_bytes_ = 0; ///< of files that processes run
     std::map<std::string, size_t> left_out_;        ///< of these those that are too much: marks
 };

@@ -250,7 +250,8 @@ std::vector<ProcessNames::MappedObject> ProcessNames::objects(uint64_t pid) {
     for (const Mapping& mapping : read_code(pid)) {
         const analyze::ObjectSymbols* symbols = &object_of(pid, mapping);
         if (std::ranges::find(found, symbols, &MappedObject::symbols) == found.end())
-            found.push_back({name_of(mapping.path), mapping.path == program, symbols});
+            found.push_back(
+                {name_of(mapping.path), mapping.path == program, symbols, mapping.path});
     }
     return found;
 }

@@ -80,6 +80,7 @@ public:
         std::string name;
         bool is_program = false;
         const analyze::ObjectSymbols* symbols = nullptr; ///< lives as long as this
+        std::string path;                                ///< as its process sees it
     };
     /// Returns those of a process, each once.
     std::vector<MappedObject> objects(uint64_t pid);

@@ -62,6 +62,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
         if (auto address = object.address_of(offset))
             object.find(*address);
     DBK_ASSERT(object.marks().size() <= analyze::kObjectMarksMax);
+    DBK_ASSERT(object.marks_left_out().text("part").size() < 256);
     for (const analyze::ObjectMark& mark : object.marks()) {
         DBK_ASSERT(!mark.provider.empty() && !mark.name.empty() && mark.operands.size() <= 4095);
         object.file_offset_of(mark.address);

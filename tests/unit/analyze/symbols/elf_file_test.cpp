@@ -11,6 +11,7 @@
 
 #include <catch2/catch.hpp>
 
+#include <cinttypes>
 #include <cstring>
 #include <elf.h>
 #include <fcntl.h>
@@ -269,6 +270,28 @@ TEST_CASE("of segments over one another the first has what several have", "[anal
     for (const ObjectMark& mark : object.marks())
         in_code.push_back(mark.address);
     CHECK(in_code == std::vector<uint64_t>{0x1800, 0x27ff, 0x3fff});
+    // What lies before all code is of a function that a linker has left out.
+    CHECK(object.marks_left_out().text("part") ==
+          "2 parts left out, the first: a mark at address 0x2800, expected one in the file's code");
+}
+
+TEST_CASE("of a section of marks that is not read it is said why", "[analyze][symbols]") {
+    auto damage = [](uint32_t type, uint64_t bytes) {
+        Made made;
+        Elf64_Shdr& section = made.add(kMarksName, type, mark_at(0x1800));
+        section.sh_size += bytes;
+        return ObjectSymbols::read(made.file().get()).marks_left_out().text("part");
+    };
+    CHECK(damage(SHT_NOTE, 0).empty()); // without code there are no marks, and none is damaged
+    const std::string expected = "expected type 7, at most 16777216 bytes, and those in the file";
+    CHECK(damage(SHT_PROGBITS, 0) ==
+          "1 part left out, byte 0: a section of type 1 and 52 bytes, " + expected);
+    for (uint64_t more : {uint64_t{1} << 20, kHole})
+        CHECK(damage(SHT_NOTE, more) ==
+              base::strprintf("1 part left out, byte 0: a section of type 7 and %" PRIu64
+                              " bytes, ",
+                              52 + more) +
+                  expected);
 }
 
 TEST_CASE("as many marks, functions and segments as there may be are read soon",

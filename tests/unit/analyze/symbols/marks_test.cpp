@@ -30,10 +30,18 @@ void put_note(Bytes& bytes, uint64_t address, uint64_t base, uint64_t semaphore,
     bytes.resize((bytes.size() + 3) / 4 * 4);
 }
 
-std::vector<ObjectMark> read(const Bytes& bytes, uint64_t base = 0) {
+std::vector<ObjectMark> read(const Bytes& bytes, uint64_t base = 0,
+                             daybreak::base::LeftOut* left_out = nullptr) {
     std::vector<ObjectMark> marks;
-    read_object_marks(ByteView(bytes), base, marks);
+    daybreak::base::LeftOut any;
+    read_object_marks(ByteView(bytes), base, marks, left_out ? *left_out : any);
     return marks;
+}
+
+std::string damage_of(const Bytes& bytes) {
+    daybreak::base::LeftOut left_out;
+    read(bytes, 0, &left_out);
+    return left_out.text("note");
 }
 
 const std::string kGc("python\0gc__start\0-4@112(%rsp)\0", 30);
@@ -69,6 +77,39 @@ TEST_CASE("notes of others, and those that do not hold together, are left out", 
     CHECK(read(bytes).empty());
     put_note(bytes, 7, 0, 0, kPlain);
     CHECK(read(bytes).size() == 1);
+    // The first two are of others, and nothing of them is missing.
+    CHECK(damage_of(bytes) == "4 notes left out, the first: byte 100: a provider without an "
+                              "end, expected a NUL in 1 bytes");
+}
+
+TEST_CASE("of a note that is left out it is said where it is and what is wrong", "[analyze]") {
+    auto damage = [](const std::string& texts) {
+        Bytes bytes;
+        put_note(bytes, 7, 0, 0, kPlain);
+        put_note(bytes, 7, 0, 0, texts);
+        return damage_of(bytes);
+    };
+    const std::string begin = "1 note left out, byte 52: ";
+    CHECK(damage(kPlain).empty());
+    CHECK(damage("p") == begin + "a provider without an end, expected a NUL in 1 bytes");
+    CHECK(damage(std::string("\0n\0\0", 4)) == begin + "a provider of 0 bytes, expected a name");
+    CHECK(damage(std::string("p\0\0\0", 4)) == begin + "a name of 0 bytes, expected one");
+    CHECK(damage(std::string("p\0n\0o", 5)) ==
+          begin + "operands without an end, expected a NUL in 1 bytes");
+    CHECK(damage(std::string("p\0", 2) + std::string(4095, 'n') + std::string(2, '\0')).empty());
+    CHECK(damage(std::string("p\0", 2) + std::string(4096, 'n') + std::string(2, '\0')) ==
+          begin + "a name of 4096 bytes, expected at most 4095");
+    Bytes bytes;
+    put_note(bytes, 7, 0, 0, kPlain);
+    bytes.resize(bytes.size() + 8); // a section's end may be filled up
+    CHECK(damage_of(bytes).empty());
+    bytes.back() = std::byte{1};
+    CHECK(damage_of(bytes) == begin + "a note of 8 bytes, expected at least 12");
+    bytes[4] = std::byte{64}; // its contents go on past the end
+    CHECK(damage_of(bytes) == "1 note left out, byte 0: a note of 84 bytes, expected at most 60");
+    bytes[4] = std::byte{23};
+    CHECK(damage_of(bytes).starts_with("2 notes left out, the first: byte 0: contents of 23 bytes, "
+                                       "expected at least 24"));
 }
 
 TEST_CASE("variables that operands name are their distance from the mark", "[analyze]") {
@@ -105,4 +146,5 @@ TEST_CASE("every beginning of a section of notes is read without harm", "[analyz
     for (size_t i = 0; i < kObjectMarksMax + 1; i++)
         put_note(many, i, 0, 0, kPlain);
     CHECK(read(many).size() == kObjectMarksMax);
+    CHECK(damage_of(many) == "1 note left out, byte 851968: one mark more than 16384");
 }

@@ -325,6 +325,46 @@ TEST_CASE("files that run have room together, the small ones first", "[live]") {
         ::munmap(code, bytes);
 }
 
+TEST_CASE("marks that are left out are remarked once for their file", "[live]") {
+    daybreak::test::TempFolder folder;
+    const std::string path = (folder.path / "dama\nged").string();
+    std::string program = program_of_marks(3, 0);
+    const size_t second = program.find("digits2", program.find("digits2") + 1);
+    program[second] = '\0'; // its provider has no name
+    std::ofstream(path) << program;
+    Places places;
+    for (int again = 0; again < 2; again++)
+        REQUIRE(places.add_by_path({"digits*", path, "", "here", 0}).ok());
+    CHECK(places.all().size() == 2);
+    const std::string shown = (folder.path / "dama\\012ged").string();
+    CHECK(places.remark() ==
+          "of .note.stapsdt of " + shown +
+              " 1 part left out, byte 60: a provider of 0 bytes, expected a name");
+    // Of no mark that is whole, too, and of a process.
+    const std::string mapped = (folder.path / "mapped").string();
+    std::ofstream(mapped) << program;
+    daybreak::base::ScopedFd file(::open(mapped.c_str(), O_RDONLY | O_CLOEXEC));
+    void* code = ::mmap(nullptr, 0x1000, PROT_READ | PROT_EXEC, MAP_PRIVATE, file.get(), 0x1000);
+    REQUIRE(code != MAP_FAILED);
+    Places running, own_process;
+    running.add_running({"digits*", "", "", "none", 0});
+    own_process.add_marks({"digits*", "", "", "none", 0}, static_cast<uint32_t>(::getpid()));
+    ::munmap(code, 0x1000);
+    for (const Places* some : {&running, &own_process}) {
+        CHECK(some->all().empty());
+        CHECK(some->remark().find("/mapped 1 part left out, byte 60: ") != std::string::npos);
+    }
+    // Any user has files: some of them are named.
+    Places many;
+    for (int i = 0; i < 12; i++) {
+        std::ofstream(path + std::to_string(i)) << program;
+        REQUIRE(many.add_by_path({"digits*", path + std::to_string(i), "", "here", 0}).ok());
+    }
+    const std::string remark = many.remark();
+    CHECK(std::ranges::count(remark, '\n') == 10);
+    CHECK(remark.ends_with("\nof .note.stapsdt of 2 more files parts are left out"));
+}
+
 TEST_CASE("a place in a file without a build id is known by its code", "[live]") {
     daybreak::test::TempFolder folder;
     const auto path = std::filesystem::path(folder.path) / "copy";
