@@ -36,6 +36,14 @@ public:
     std::string make_option_desc(const CLI::Option* option) const override {
         return wrapped(CLI::Formatter::make_option_desc(option));
     }
+    std::string make_option_opts(const CLI::Option* option) const override {
+        // What an option excludes follows its name, and may be many.
+        std::string lines = wrapped(CLI::Formatter::make_option_opts(option));
+        for (size_t end = lines.find('\n'); end != std::string::npos;
+             end = lines.find('\n', end + 1))
+            lines.insert(end + 1, 10, ' ');
+        return lines.empty() ? lines : " " + lines;
+    }
     std::string make_subcommand(const CLI::App* command) const override {
         std::stringstream out;
         CLI::detail::format_help(out, command->get_display_name(true),

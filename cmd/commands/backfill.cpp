@@ -302,11 +302,11 @@ void add_backfill(Command app, int& status) {
                      "Then end the kernel's events, and give ftrace back as it was");
     command.add_option("--tracefs", arguments->source.tracefs,
                        "Where tracefs is mounted (/sys/kernel/tracing)");
-    command.footer(
-        "\nIt needs root, and a kernel booted with trace_event=initcall trace_clock=x86-tsc.\n"
-        "Example: which initcalls took longer than 10 ms?\n"
-        "  daybreak backfill -qn 'boot:::initcall-done /args[1] > 10000000/\n"
-        "      { printf(\"%s %d us\\n\", args[0], args[1] / 1000); }'");
+    command.footer("\nIt needs root, and a kernel booted with\n"
+                   "trace_event=initcall trace_clock=x86-tsc.\n"
+                   "Example: which initcalls took longer than 10 ms?\n"
+                   "  daybreak backfill -qn 'boot:::initcall-done /args[1] > 10000000/\n"
+                   "      { printf(\"%s %d us\\n\", args[0], args[1] / 1000); }'");
     command.callback([arguments, &status] { status = run(*arguments); });
 }
 

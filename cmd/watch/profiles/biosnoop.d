@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * biosnoop.d - requests to disks: who, where, how much, and how long each took
+ * biosnoop.d - requests to disks: who, where, how much, and how long
  *
  * A filter is of who asked: a disk answers to whatever runs then.
  */

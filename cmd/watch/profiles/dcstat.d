@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * dcstat.d - names that the directory cache looks up with a lock, and new ones
+ * dcstat.d - names that the directory cache looks up locked, and new ones
  */
 #pragma D option quiet
 

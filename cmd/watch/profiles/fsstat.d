@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * fsstat.d - what is asked of file systems, by their type: how often, and for how many bytes
+ * fsstat.d - what is asked of file systems, by type: calls and bytes
  */
 #pragma D option quiet
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * hotkernel.d - kernel functions that have the CPUs, in samples at 97 a second
+ * hotkernel.d - kernel functions that have the CPUs, in 97 samples a second
  */
 #pragma D option quiet
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * kmallocs.d - kernel memory by kmalloc(): bytes, by program and by who asked
+ * kmallocs.d - kernel memory by kmalloc(): bytes, by program and caller
  */
 #pragma D option quiet
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * lockstat.d - lockstat(1)'s report: locks of the kernel that were waited for, ns on average, and where
+ * lockstat.d - lockstat(1)'s report: locks of the kernel waited for, where
+ *
+ * Times are ns on average.
  */
 #pragma D option quiet
 #pragma D option aggsortrev

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * mibs.d - by how much counters of the network's protocols go up: connections, segments, datagrams, messages
+ * mibs.d - by how much counters of the network's protocols go up
  *
- * What is received is counted while any program runs: a filter by process sees what its own calls count.
+ * Of connections, segments, datagrams and messages.  What is received is counted while any program runs: a filter by process sees what its own calls count.
  */
 #pragma D option quiet
 

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * plockstat.d - plockstat(1)'s report: locks of a process (-c or -p) that were waited for or held, ns on average, and by whom
+ * plockstat.d - plockstat(1)'s report: locks of a process (-c or -p), by whom
  *
- * A lock was waited for when its call went to sleep in the kernel (futex).  Every call traps twice, so a
- * program that locks much is slower, and what it holds is held longer.
+ * Which were waited for or held, how often, and for how long, ns on average.  A lock was waited for when its call
+ * went to sleep in the kernel (futex).  Every call traps twice, so a program that locks much is slower, and what it
+ * holds is held longer.
  */
 #pragma D option quiet
 #pragma D option aggsortrev

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * slabratetop.d - kernel memory that is allocated, by cache; what is chosen by its size by that size
+ * slabratetop.d - kernel memory that is allocated, by cache or by size
+ *
+ * What is chosen by its size (kmalloc) is counted by that size.
  */
 #pragma D option quiet
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * units.d - systemd units that start and stop, and services that are ready
+ * units.d - systemd units that start and stop, services that are ready
  */
 #pragma D option quiet
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * vfslatency.d - how long reads and writes of files, pipes and terminals take, us
+ * vfslatency.d - how long reads and writes of files, pipes, terminals take, us
  */
 #pragma D option quiet
 
