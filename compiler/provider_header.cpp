@@ -17,8 +17,10 @@ namespace {
 
 using base::strprintf;
 
-/// Before the probes.  The note: lengths of owner and content, kind 3; the owner; three addresses;
-/// provider, name and operands.  "?": of the group of the function, which the linker may leave out.
+/// Before the probes.  By the flags of a comparison that has its operand in memory a test is two
+/// instructions: GCC loads a volatile variable into a register first.  The note: lengths of owner
+/// and content, kind 3; the owner; three addresses; provider, name and operands.  "?": of the group
+/// of the function, which the linker may leave out.
 constexpr char kBefore[] = R"(
 #ifndef DAYBREAK_PROBE
 #if defined(__x86_64__) && !defined(__ILP32__) && defined(__ELF__) && defined(__GNUC__) && \
@@ -45,6 +47,18 @@ constexpr char kBefore[] = R"(
 #else
 #define DAYBREAK_PROBE(provider, name, operands) ""
 #endif
+/* Whether a tracer is counted, read anew each time: the kernel counts. */
+__attribute__((always_inline, unused)) static __inline__ int daybreak_enabled(
+	const volatile unsigned short *count)
+{
+#if defined(__x86_64__) && defined(__GCC_ASM_FLAG_OUTPUTS__)
+	int is_enabled;
+	__asm__ __volatile__("cmp{w $0, %1| word ptr %1, 0}" : "=@ccne"(is_enabled) : "m"(*count));
+	return is_enabled;
+#else
+	return *count != 0;
+#endif
+}
 #endif
 
 #ifdef __cplusplus
@@ -123,8 +137,8 @@ std::string probe_text(const std::string& provider, const DeclaredProvider::Prob
             "\")\n\t\t: : " + list_of(probe, ", ", [](const Argument&) { return "\"nr\"(arg#)"; }) +
             (has_pointers ? " : \"memory\"" : "") + ");\n}\n";
     text += "#define " + macro + "(" + numbers + ") " + name + "_probe(" + numbers + ")\n#define " +
-            macro + "_ENABLED() \\\n\t(int)__builtin_expect(*(volatile unsigned short *)&" + name +
-            "_semaphore != 0, 0)\n";
+            macro + "_ENABLED() \\\n\t(int)__builtin_expect(daybreak_enabled(&" + name +
+            "_semaphore), 0)\n";
     return text;
 }
 
