@@ -94,6 +94,8 @@ constexpr MissingProbe kMissing[] = {
 #include "formats/abi/probes/end.h"
 };
 
+constexpr const char* kIdentifier =
+    "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
 /// Of a provider that is there.
 constexpr const char* kPidHint =
     "pid$target is the process of -c or -p, pid123 one by its number, if the module is loaded: "
@@ -225,6 +227,32 @@ std::string hint_for_missing_probe(std::string_view provider, std::string_view m
                         : (probe.name == name ? ":::" : ":") + std::string(probe.name)) +
                    ": " + std::string(probe.reason);
     return hint_for_timer(provider, name);
+}
+
+std::string hint_for_cpp_function(std::string_view text) {
+    const size_t module = text.find(':'),
+                 function = text.find(':', std::min(module, text.size() - 1) + 1);
+    if (!text.starts_with("pid") || function == std::string_view::npos)
+        return "";
+    std::string_view rest = text.substr(function + 1), name = "entry"; // "f(int):entry" ends at '('
+    if (size_t last = rest.rfind(':');
+        last != std::string_view::npos && rest[last - (last > 0)] != ':') {
+        name = rest.substr(last + 1);
+        rest = rest.substr(0, last);
+    }
+    if (rest.find("::") == std::string_view::npos)
+        return "";
+    std::string mangled;
+    while (!rest.empty()) {
+        const size_t end = std::min(rest.find("::"), rest.size());
+        const std::string part(rest.substr(0, end));
+        if (part.empty() || part.find_first_not_of(kIdentifier) != std::string::npos)
+            return "";
+        mangled += part == "std" ? "St" : std::to_string(part.size()) + part;
+        rest.remove_prefix(std::min(end + 2, rest.size()));
+    }
+    return "a function of C++ has its mangled name, or a glob of that: " +
+           std::string(text.substr(0, function)) + ":_Z*" + mangled + "*:" + std::string(name);
 }
 
 std::string hint_for_foreign_probe(std::string_view text) {

@@ -17,6 +17,10 @@ std::string hint_for_foreign_name(std::string_view name);
 /// ("kernel.function("vfs_read")") has it, as a hint; "" for one that neither has.
 std::string hint_for_foreign_probe(std::string_view text);
 
+/// Returns how to write a function of C++ ("pid1:a.out:space::f:entry"), whose name has colons of its
+/// own, as a hint; "" for any other description.
+std::string hint_for_cpp_function(std::string_view text);
+
 /// A probe that DTrace has elsewhere and Linux has no place for; without a name all of the provider,
 /// with that of a module ("x32") all of it.
 struct MissingProbe {

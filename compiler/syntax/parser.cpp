@@ -353,6 +353,8 @@ bool Parser::probe_description(Clause& clause) {
             : options_.is_replay
                 ? "provider:module:function:name; -E takes a machine's name before it"
                 : "provider:module:function:name";
+        if (foreign_.empty())
+            foreign_ = hint_for_cpp_function(text);
         diagnostic.hints.push_back(foreign_.empty() ? std::string("a probe description is ") + form
                                                     : foreign_);
         sink_.report(std::move(diagnostic));
