@@ -5,12 +5,20 @@
 #include "cmd/terminal.hpp"
 #include "formats/dof/dof_writer.hpp"
 #include "live/process/places.hpp"
+#include "live/process/process_names.hpp"
 
+#include <filesystem>
 #include <set>
 
 namespace daybreak::cmd {
 
 namespace {
+
+namespace fs = std::filesystem;
+
+/// Where Debian and Fedora have libraries and programs.
+constexpr const char* kFolders[] = {"/usr/lib/x86_64-linux-gnu", "/usr/lib64", "/usr/lib",
+                                    "/usr/bin", "/usr/sbin"};
 
 formats::DofProbeName name_of(const compiler::ProbeDescription& description) {
     return {description.provider, description.module, description.function, description.name,
@@ -31,6 +39,26 @@ bool add_file(live::Places& places, const formats::DofProbeName& name, std::stri
     return places.all().size() > before || places.has(name);
 }
 
+/// The same by the path of a file of this machine that its OBJECT means; "": none has it.
+std::string with_path(formats::DofProbeName name) {
+    const std::string object = name.module;
+    for (const char* folder : kFolders) {
+        std::error_code failed;
+        for (fs::directory_iterator one(folder, failed), end; !failed && one != end;
+             one.increment(failed)) {
+            if (!live::module_meant(object, one->path().filename(), false))
+                continue;
+            live::Places places;
+            std::string problem;
+            std::error_code dangling;
+            name.module = fs::canonical(one->path(), dangling);
+            if (!dangling && add_file(places, name, problem))
+                return name.text();
+        }
+    }
+    return "";
+}
+
 /// Whether a file that a running process has mapped has such marks; says which, as the next boot's
 /// are not looked at.
 bool add_running(live::Places& places, const formats::DofProbeName& name) {
@@ -49,7 +77,12 @@ bool add_running(live::Places& places, const formats::DofProbeName& name) {
 std::string hint_for_path(const formats::DofProbeName& name) {
     live::Places places;
     std::string problem;
-    return !live::is_by_path(name) || add_file(places, name, problem) ? "" : problem;
+    if (live::is_by_path(name))
+        return add_file(places, name, problem) ? "" : problem;
+    std::string by_path;
+    if (name.provider == "pid*" && !name.module.empty())
+        by_path = with_path(name);
+    return by_path.empty() ? "" : "functions of all processes are named by their file: " + by_path;
 }
 
 std::string hint_for_path(const compiler::ProbeDescription& description) {
@@ -84,8 +117,10 @@ std::optional<CompiledProgram> compile_for_machine(const ProgramArguments& argum
                               return probe.empty() ? similar_mark(description) : probe;
                           }};
     known.hint = [&](const compiler::ProbeDescription& description) {
-        return live::is_by_path(name_of(description)) ? problem
-                                                      : hint_for_backfill_probe(description);
+        if (live::is_by_path(name_of(description)))
+            return problem;
+        std::string by_path = hint_for_path(description);
+        return by_path.empty() ? hint_for_backfill_probe(description) : by_path;
     };
     auto compiled = compile_program(arguments, known);
     if (compiled && !looked)

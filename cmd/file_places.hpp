@@ -16,8 +16,8 @@ namespace daybreak::cmd {
 /// as compile_program().
 std::optional<CompiledProgram> compile_for_machine(const ProgramArguments& arguments);
 
-/// Returns why a file that a description names by its path has no such probe; "": the description
-/// is another, or the file has it.
+/// Returns why a file that a description names by its path has no such probe, or by which path
+/// "pid*:libc.so.6:malloc:entry" has one; "": the description is another, or the file has it.
 std::string hint_for_path(const formats::DofProbeName& description);
 std::string hint_for_path(const compiler::ProbeDescription& description);
 
