@@ -149,10 +149,11 @@ static void hook_add(struct pid_file *file, struct pid_probe *pid, const struct 
 	if (other)
 		other_build_say(file);
 	else if (hook->refused || err)
-		pr_warn("no probe at %s:%s:%s:%s in a copy, %pD: %s (error %d)\n", pid->probe.provider,
-			pid->probe.module, pid->probe.function, pid->probe.name, copy->file,
-			err ? "it cannot be registered" : "no instruction that can be probed begins there",
-			-err);
+		/* Any user can make copies, and a program may have thousands of probes. */
+		pr_warn_ratelimited("no probe at %s:%s:%s:%s in a copy, %pD: %s (error %d)\n", pid->probe.provider,
+				    pid->probe.module, pid->probe.function, pid->probe.name, copy->file,
+				    err ? "it cannot be registered" : "no instruction that can be probed begins there",
+				    -err);
 }
 
 static void copy_add(struct pid_file *file, struct file *mapped, const struct inode *inode, bool is_at_path)

@@ -309,6 +309,22 @@ holds replaced-runs-as-it-is replaced/it
 holds replaced-stops daybreak stop replaced -o replaced.dbrk
 at_least replaced-is-said "$(dmesg | grep -c '/tmp/replaced/it is another build')" 1
 
+# Copies that any user makes, of the same id and of other code: none is broken, and they do not fill the kernel's log.
+mkdir twin twins
+cp /bin/twin-a twin/it
+holds twins-compile daybreak compile -n 'pid*:/tmp/twin/it:work:1, pid*:/tmp/twin/it:work:2, pid*:/tmp/twin/it:work:3, pid*:/tmp/twin/it:work:4 { @ = count(); }' -x bufpolicy=ring -o twins.dof
+holds twins-start daybreak start --dof twins.dof --name twins
+failed=0
+for twin in $(seq 20); do
+	mkdir twins/$twin
+	cp /bin/twin-b twins/$twin/it
+	twins/$twin/it || failed=$((failed + 1))
+done
+equal twins-run-as-they-are $failed 0
+holds twins-stop daybreak stop twins -o twins.dbrk
+at_least twins-are-said "$(dmesg | grep -c 'no probe at .*:work:[1-4] in a copy, it: no instruction')" 4
+less_than twins-do-not-flood "$(dmesg | grep -c 'no probe at .* in a copy, it:')" 80
+
 # A process that lives: its text changes while it is traced and is what it was afterwards; another of the same
 # program is left alone.
 for one in a b; do
