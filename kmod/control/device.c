@@ -314,6 +314,7 @@ static int enable(struct file *file, struct dbk_ioc_enable *untrusted, const cha
 {
 	size_t bytes = untrusted->dof_bytes;
 	struct dbk_reason reason = { "" };
+	struct dbk_loaded loaded = {};
 	struct dbk_ring *ring;
 	void *dof;
 	int err;
@@ -330,14 +331,13 @@ static int enable(struct file *file, struct dbk_ioc_enable *untrusted, const cha
 	dof = vmemdup_user(u64_to_user_ptr(untrusted->dof), untrusted->dof_bytes);
 	if (IS_ERR(dof))
 		return PTR_ERR(dof);
-	err = dbk_signature_check(dof, &bytes, &reason) ?: mutex_lock_killable(&dbk.mutex);
+	err = dbk_signature_check(dof, &bytes, &reason) ?: dbk_loaded_create(dof, bytes, &reason, &loaded) ?:
+	      mutex_lock_killable(&dbk.mutex);
 	if (!err) {
 		asked_set(file->private_data, false);
 		err = untrusted_name ? name_check(untrusted_name, &reason) : 0;
 		if (!err)
-			err = dbk_ring_create(dof, bytes,
-					      untrusted_name ?: current->comm, file, &reason,
-					      &ring);
+			err = dbk_ring_create(&loaded, untrusted_name ?: current->comm, file, &reason, &ring);
 		if (!err) {
 			untrusted->ring_id = dbk_consumer_ring_id(ring->consumer);
 			untrusted->matched = ring->matched;
@@ -346,6 +346,7 @@ static int enable(struct file *file, struct dbk_ioc_enable *untrusted, const cha
 		}
 		mutex_unlock(&dbk.mutex);
 	}
+	dbk_loaded_destroy(&loaded);
 	kvfree(dof);
 	strscpy(untrusted->reason, reason.text, sizeof(untrusted->reason));
 	return err;

@@ -16,14 +16,17 @@ void dbk_anonymous_refuse(const char *place, const char *file, const char *reaso
 void dbk_anonymous_enable(const void *untrusted_dof, size_t bytes, const char *place,
 			  const char *file, const char *name)
 {
+	struct dbk_loaded loaded = {};
 	struct dbk_reason reason;
 	struct dbk_ring *ring;
 
 	dbk_state_assert();
-	if (dbk_ring_create(untrusted_dof, bytes, name, NULL, &reason, &ring))
+	if (dbk_loaded_create(untrusted_dof, bytes, &reason, &loaded) ||
+	    dbk_ring_create(&loaded, name, NULL, &reason, &ring))
 		dbk_anonymous_refuse(place, file, reason.text);
 	else if (reason.text[0] != '\0')
 		pr_warn("%s%s: %s\n", place, file, reason.text);
+	dbk_loaded_destroy(&loaded);
 }
 
 void dbk_anonymous_say(void)

@@ -289,26 +289,47 @@ static int ring_create(struct dbk_program *program, const char *name, struct fil
 	return 0;
 }
 
-int dbk_ring_create(const void *untrusted_dof, size_t bytes, const char *name, struct file *owner,
+int dbk_loaded_create(const void *untrusted_dof, size_t bytes, struct dbk_reason *reason,
+		      struct dbk_loaded *loaded_ret)
+{
+	struct dbk_loaded loaded = {};
+	int err;
+
+	reason->text[0] = '\0';
+	err = dbk_program_load(untrusted_dof, bytes, reason, &loaded.program);
+	if (err)
+		return err;
+	err = target_check(loaded.program, reason);
+	if (!err)
+		err = dbk_place_files_open(loaded.program, &loaded.files, reason);
+	if (err)
+		dbk_loaded_destroy(&loaded);
+	else
+		*loaded_ret = loaded;
+	return err;
+}
+
+void dbk_loaded_destroy(struct dbk_loaded *loaded)
+{
+	dbk_place_files_close(&loaded->files);
+	dbk_program_destroy(loaded->program);
+}
+
+int dbk_ring_create(struct dbk_loaded *loaded, const char *name, struct file *owner,
 		    struct dbk_reason *reason, struct dbk_ring **ring_ret)
 {
 	struct dbk_reason remark = { "" };
 	struct dbk_places places = { NULL, 0 };
-	struct dbk_program *program;
+	struct dbk_program *program = loaded->program;
 	struct dbk_ring *ring;
 	bool wants_maps;
 	int err;
 
 	dbk_state_assert();
 	reason->text[0] = '\0';
-	err = dbk_program_load(untrusted_dof, bytes, reason, &program);
-	if (err)
-		return err;
-	err = target_check(program, reason);
+	err = dbk_rights_restrict(program, &remark, reason);
 	if (!err)
-		err = dbk_rights_restrict(program, &remark, reason);
-	if (!err)
-		err = dbk_places_get(program, &places, reason);
+		err = dbk_places_get(program, &loaded->files, &places, reason);
 	wants_maps = !err && dbk_program_names_users(program);
 	if (wants_maps)
 		dbk_maps_get(); /* before the ring: the bank's room is for both */
@@ -320,9 +341,9 @@ int dbk_ring_create(const void *untrusted_dof, size_t bytes, const char *name, s
 		if (wants_maps)
 			dbk_maps_put();
 		dbk_places_put(&places);
-		dbk_program_destroy(program);
 		return err;
 	}
+	loaded->program = NULL; /* the ring's */
 	ring->wants_maps = wants_maps;
 	ring->places = places;
 	err = ring_enable(ring, reason);

@@ -5,11 +5,32 @@
 #ifndef DBK_KMOD_RING_H
 #define DBK_KMOD_RING_H
 
+#include "kmod/providers/places.h"
 #include "kmod/state.h"
 
+/* A program before it has a ring. */
+struct dbk_loaded {
+	struct dbk_program *program;
+	struct dbk_place_files files;
+};
+
 /**
- * dbk_ring_create() - verifies a DOF image, makes its ring, patches its probes, starts it
+ * dbk_loaded_create() - verifies a DOF image, and opens the files that it names
  * @untrusted_dof: @bytes of it
+ * @reason:        filled whenever the call fails
+ *
+ * Context: Process; not [S] but at boot: opening may take for ever.
+ * Return: 0 or a negative errno; then nothing of it is left.
+ */
+int dbk_loaded_create(const void *untrusted_dof, size_t bytes, struct dbk_reason *reason,
+		      struct dbk_loaded *loaded_ret);
+
+/** dbk_loaded_destroy() - what no ring took of it.  Context: may sleep. */
+void dbk_loaded_destroy(struct dbk_loaded *loaded);
+
+/**
+ * dbk_ring_create() - makes a program's ring, patches its probes, starts it
+ * @loaded:        for dbk_loaded_destroy(), whether the call fails or not
  * @name:          of the enabling, for people
  * @owner:         the opener of the device; NULL: anonymous
  * @reason:        filled whenever the call fails
@@ -18,9 +39,9 @@
  * Nothing is recorded before all probes are patched and BEGIN has run.
  *
  * Context: Process, [S].
- * Return: 0 or a negative errno; then nothing of it is left.
+ * Return: 0 or a negative errno; then no ring is left.
  */
-int dbk_ring_create(const void *untrusted_dof, size_t bytes, const char *name, struct file *owner,
+int dbk_ring_create(struct dbk_loaded *loaded, const char *name, struct file *owner,
 		    struct dbk_reason *reason, struct dbk_ring **ring_ret);
 
 /** dbk_ring_stop() - END, and nothing more is recorded; what the kernel missed until now is counted.

@@ -10,6 +10,7 @@
 #define DBK_KMOD_PID_H
 
 #include <linux/fs.h>
+#include <linux/magic.h>
 #include <linux/sched/mm.h>
 
 #include "kmod/kernel/uprobe.h"
@@ -74,14 +75,11 @@ int pid_hook(struct pid_hook *hook);
 /** pid_bytes_of() - those that @place was compiled with */
 struct pid_bytes pid_bytes_of(const struct dbk_place *place);
 
-/** pid_file_open() - opens the regular file at a path, if it may be read
- *
- * Anything else is not opened: that alone lets a pipe's writer go on, or starts a device.
- *
- * Context: may sleep.  Return: the file, to be put; an error as ERR_PTR(), -EINVAL: it is something
- * else
- */
-struct file *pid_file_open(const char *path);
+/** pid_is_of_fuse() - whether the file's server is a process, which may never answer */
+static inline bool pid_is_of_fuse(const struct file *file)
+{
+	return file_inode(file)->i_sb->s_magic == FUSE_SUPER_MAGIC;
+}
 
 /** pid_bytes_are_there() - whether a file has them.  May sleep. */
 bool pid_bytes_are_there(struct file *file, const struct pid_bytes *bytes);
@@ -90,8 +88,9 @@ bool pid_bytes_are_there(struct file *file, const struct pid_bytes *bytes);
  * each place of it is looked at. */
 bool pid_is_known_by_code(const struct dbk_place *place);
 
-/** pid_instruction_is_there() - whether what is an instruction of a function begins one.  May sleep. */
-bool pid_instruction_is_there(struct file *file, const struct pid_probe *pid);
+/** pid_instruction_is_there() - whether what is an instruction of the function begins one.  May sleep.
+ * @kind, @function_at, @offset: a place's */
+bool pid_instruction_is_there(struct file *file, u32 kind, u64 function_at, u64 offset);
 
 /** pid_prepare() - the handlers of a new probe, and its arguments */
 void pid_prepare(struct pid_probe *pid);

@@ -5,7 +5,6 @@
 #include <linux/atomic.h>
 #include <linux/file.h>
 #include <linux/fs_struct.h>
-#include <linux/magic.h>
 #include <linux/mm.h>
 #include <linux/module.h>
 #include <linux/rculist.h>
@@ -141,7 +140,7 @@ static void hook_add(struct pid_file *file, struct pid_probe *pid, const struct 
 	hook->inode = (struct inode *)copy->inode;
 	list_add_tail(&hook->link, &pid->hooks);
 	other = !pid_bytes_are_there(copy->file, &pid->code);
-	inside = !other && !pid_instruction_is_there(copy->file, pid);
+	inside = !other && !pid_instruction_is_there(copy->file, pid->kind, pid->function_at, pid->offset);
 	hook->refused = other || inside;
 	pid->is_inside |= inside && copy->is_at_path;
 	if (!hook->refused && pid->enabled)
@@ -178,7 +177,7 @@ static void copy_add(struct pid_file *file, struct file *mapped, const struct in
  * and what each fork() needs held. */
 static bool is_left_alone(struct pid_file *file, struct file *mapped)
 {
-	bool foreign = file_inode(mapped)->i_sb->s_magic == FUSE_SUPER_MAGIC;
+	bool foreign = pid_is_of_fuse(mapped);
 
 	if (!foreign && file->copy_count < COPIES_MAX)
 		return false;
@@ -202,7 +201,7 @@ static struct pid_file *file_numbered(u64 number)
 /* What @task has mapped is a copy if it is that build.  No lock but [S] is held: a file is read. */
 static void look_at(u64 number, const struct pid_bytes *build, struct file *mapped, struct task_struct *task)
 {
-	bool fuse = file_inode(mapped)->i_sb->s_magic == FUSE_SUPER_MAGIC;
+	bool fuse = pid_is_of_fuse(mapped);
 	bool fits = !fuse && pid_bytes_are_there(mapped, build);
 	struct pid_file *file;
 
@@ -270,22 +269,17 @@ static void on_mmap(unsigned long ip, unsigned long parent_ip, struct ftrace_ops
 static struct dbk_function_hook mmap_hook = { "perf_event_mmap", { .func = on_mmap } };
 
 /* A file that is there already is mapped by processes that do not map it again. */
-static void first_copy_add(struct pid_file *file)
+static void first_copy_add(struct pid_file *file, struct file *found)
 {
-	struct file *found = pid_file_open(file->path);
-	const struct inode *inode;
-
-	if (IS_ERR(found))
-		return;
 	/* An overlay's own inode is not what processes map. */
-	inode = d_real_inode(found->f_path.dentry);
+	const struct inode *inode = d_real_inode(found->f_path.dentry);
+
 	mutex_lock(&pid_mutex);
 	/* A process that mapped it since the hook is there was first. */
 	if (!has_copy(file, inode) && !is_left_alone(file, found) &&
 	    pid_bytes_are_there(found, &file->build))
 		copy_add(file, found, inode, true);
 	mutex_unlock(&pid_mutex);
-	fput(found);
 }
 
 static bool may_be_new(const struct file *mapped)
@@ -395,7 +389,7 @@ static struct pid_file *make(const struct dbk_place *place)
 	return file;
 }
 
-int pid_file_get(const struct dbk_place *place, struct pid_file **file_ret)
+int pid_file_get(const struct dbk_place *place, struct file *at_path, struct pid_file **file_ret)
 {
 	struct pid_file *file;
 	bool first = list_empty(&files);
@@ -426,7 +420,8 @@ int pid_file_get(const struct dbk_place *place, struct pid_file **file_ret)
 		kfree(file);
 		return err;
 	}
-	first_copy_add(file);
+	if (at_path)
+		first_copy_add(file, at_path);
 found:
 	file->users++;
 	*file_ret = file;

@@ -22,12 +22,12 @@
 struct pid_file;
 
 /**
- * pid_file_get() - the file that @place names by its path; what can be opened there is its first
- * copy
+ * pid_file_get() - the file that @place names by its path
+ * @at_path: its first copy, which is open; NULL: there is none
  *
  * Context: [S].  Return: 0; -ENOMEM, or why mappings cannot be seen.
  */
-int pid_file_get(const struct dbk_place *place, struct pid_file **file_ret);
+int pid_file_get(const struct dbk_place *place, struct file *at_path, struct pid_file **file_ret);
 
 /**
  * pid_files_look() - what processes that live have mapped of files that are new since the last time gets hooks as

@@ -26,9 +26,8 @@ static DEFINE_HASHTABLE(table, 12); /* [S] */
 /* What is known of one place while its probe is looked for or made. */
 struct seeker {
 	struct dbk_reason *reason;
-	const char *path;    /* that is open */
-	struct file *file;   /* NULL: none */
-	struct inode *inode; /* of it, held by it */
+	struct file *file;   /* of a place of a process, held for the program */
+	struct inode *inode; /* of it */
 	struct pid_file *by_path; /* [S] of a place of no process, held */
 	const struct pid_probe *last; /* [S] of the same program; NULL: none */
 	u32 pid;	     /* that is known */
@@ -36,22 +35,16 @@ struct seeker {
 	pid_t tgid;
 };
 
-static int refuse(struct seeker *seeker, const struct dbk_place *place, int err, const char *what)
+static int refuse(struct dbk_reason *reason, const struct dbk_place *place, int err, const char *what)
 {
-	scnprintf(seeker->reason->text, sizeof(seeker->reason->text), "%s:%s:%s:%s: %.96s %s",
+	scnprintf(reason->text, sizeof(reason->text), "%s:%s:%s:%s: %.96s %s",
 		  place->provider, place->module, place->function, place->name, place->path, what);
 	return err;
 }
 
-static void file_close(struct seeker *seeker)
-{
-	if (seeker->file)
-		fput(seeker->file);
-	seeker->file = NULL;
-	seeker->inode = NULL;
-}
-
-struct file *pid_file_open(const char *path)
+/* Anything but a regular file is not opened: that alone lets a pipe's writer go on, or starts a device.
+ * Return: the file; an error, -EINVAL: it is something else */
+static struct file *file_open(const char *path)
 {
 	struct path found;
 	struct file *file;
@@ -69,24 +62,6 @@ struct file *pid_file_open(const char *path)
 		file = ERR_PTR(-EACCES);
 	}
 	return file;
-}
-
-static int file_open(struct seeker *seeker, const struct dbk_place *place)
-{
-	if (seeker->file && strcmp(seeker->path, place->path) == 0)
-		return 0;
-	file_close(seeker);
-	seeker->file = pid_file_open(place->path);
-	if (IS_ERR(seeker->file)) {
-		int err = PTR_ERR(seeker->file);
-
-		seeker->file = NULL;
-		return refuse(seeker, place, err, err == -EINVAL ? "is not a file" : "cannot be opened");
-	}
-	seeker->path = place->path;
-	/* An overlay's own inode is not what processes map. */
-	seeker->inode = d_real_inode(seeker->file->f_path.dentry);
-	return 0;
 }
 
 struct pid_bytes pid_bytes_of(const struct dbk_place *place)
@@ -112,15 +87,6 @@ bool pid_is_known_by_code(const struct dbk_place *place)
 	       place->build_id_at == (place->kind == DBK_PLACE_INSTRUCTION ? place->function_at : place->offset);
 }
 
-static int build_id_check(struct seeker *seeker, const struct dbk_place *place)
-{
-	struct pid_bytes build = pid_bytes_of(place);
-
-	if (pid_bytes_are_there(seeker->file, &build))
-		return 0;
-	return refuse(seeker, place, -ESTALE, "is another build than the program was compiled for");
-}
-
 /* Whether decoding from the function's first byte on comes to @bytes. */
 static bool is_boundary(const u8 *code, u32 bytes)
 {
@@ -138,14 +104,14 @@ static bool is_boundary(const u8 *code, u32 bytes)
 }
 
 /* A breakpoint inside of an instruction would change it. */
-bool pid_instruction_is_there(struct file *file, const struct pid_probe *pid)
+bool pid_instruction_is_there(struct file *file, u32 kind, u64 function_at, u64 offset)
 {
-	u32 bytes = pid->offset - pid->function_at;
-	loff_t at = pid->function_at;
+	u32 bytes = offset - function_at;
+	loff_t at = function_at;
 	bool good;
 	u8 *code;
 
-	if (pid->kind != DBK_PLACE_INSTRUCTION)
+	if (kind != DBK_PLACE_INSTRUCTION)
 		return true;
 	code = kvzalloc(bytes + DBK_INSTRUCTION_BYTES_MAX, GFP_KERNEL);
 	if (!code)
@@ -154,6 +120,86 @@ bool pid_instruction_is_there(struct file *file, const struct pid_probe *pid)
 	       is_boundary(code, bytes);
 	kvfree(code);
 	return good;
+}
+
+/* Reads the file as it will be read under locks, some of them the kernel's own: where it has a page of code no more,
+ * what waits for it is everyone. */
+static int file_check(struct file *file, const struct dbk_place *place, struct dbk_reason *reason)
+{
+	struct pid_bytes build = pid_bytes_of(place);
+	loff_t at = place->offset;
+	u8 code;
+
+	if (!pid_bytes_are_there(file, &build))
+		return refuse(reason, place, -ESTALE, "is another build than the program was compiled for");
+	if (!pid_instruction_is_there(file, place->kind, place->function_at, place->offset))
+		return refuse(reason, place, -EINVAL, "has no instruction that begins there");
+	return min_t(ssize_t, kernel_read(file, &code, sizeof(code), &at), 0);
+}
+
+/* One that is waited for need not be there, nor be the one; of FUSE it is left alone. */
+static int place_file_open(const struct dbk_place *place, const struct dbk_place *last, struct file **file,
+			   struct dbk_reason *reason)
+{
+	struct dbk_reason unsaid;
+	struct file *found;
+	int err;
+
+	if (last && strcmp(last->path, place->path) == 0)
+		found = file[-1] ? get_file(file[-1]) : ERR_PTR(-ENOENT);
+	else
+		found = file_open(place->path);
+	err = PTR_ERR_OR_ZERO(found);
+	if (err && place->pid == 0)
+		return signal_pending(current) ? -EINTR : 0;
+	if (err)
+		return refuse(reason, place, err, err == -EINVAL ? "is not a file" : "cannot be opened");
+	*file = found;
+	if (place->pid != 0)
+		return file_check(found, place, reason);
+	if (!pid_is_of_fuse(found))
+		file_check(found, place, &unsaid);
+	return 0;
+}
+
+int dbk_place_files_open(const struct dbk_program *program, struct dbk_place_files *files_ret,
+			 struct dbk_reason *reason)
+{
+	u32 count = dbk_program_place_count(program);
+	struct dbk_place_files files = { NULL, 0 };
+	const struct dbk_place *place, *last = NULL;
+	int err = 0;
+
+	*files_ret = files;
+	if (count == 0)
+		return 0;
+	files.at = kvcalloc(count, sizeof(*files.at), GFP_KERNEL);
+	if (!files.at)
+		return -ENOMEM;
+	while (files.count < count && !err) {
+		place = dbk_program_place(program, files.count);
+		err = place_file_open(place, last, &files.at[files.count++], reason);
+		last = place;
+		cond_resched();
+		if (!err && fatal_signal_pending(current))
+			err = -EINTR;
+	}
+	if (err)
+		dbk_place_files_close(&files);
+	else
+		*files_ret = files;
+	return err;
+}
+
+void dbk_place_files_close(struct dbk_place_files *files)
+{
+	u32 i;
+
+	for (i = 0; i < files->count; i++)
+		if (files->at[i])
+			fput(files->at[i]);
+	kvfree(files->at);
+	*files = (struct dbk_place_files){ NULL, 0 };
 }
 
 static void process_forget(struct seeker *seeker)
@@ -187,7 +233,7 @@ static int process_find(struct seeker *seeker, const struct dbk_place *place)
 	}
 	if (task)
 		put_task_struct(task);
-	return mm ? 0 : refuse(seeker, place, -ESRCH, "is of a process that is gone");
+	return mm ? 0 : refuse(seeker->reason, place, -ESRCH, "is of a process that is gone");
 }
 
 static u32 key_of(const struct dbk_place *place)
@@ -340,26 +386,28 @@ static void by_path_forget(struct seeker *seeker)
 }
 
 /* Finds what the place is in: a file of a process that lives, or one by its path. */
-static int locate(struct seeker *seeker, const struct dbk_place *place)
+static int locate(struct seeker *seeker, const struct dbk_place *place, struct file *file)
 {
 	int err;
 
-	if (place->pid != 0)
-		return file_open(seeker, place) ?: build_id_check(seeker, place) ?:
-		       process_find(seeker, place);
-	file_close(seeker);
+	seeker->file = NULL;
+	seeker->inode = NULL;
+	if (place->pid != 0) {
+		seeker->file = file;
+		/* An overlay's own inode is not what processes map. */
+		seeker->inode = d_real_inode(file->f_path.dentry);
+		return process_find(seeker, place);
+	}
 	process_forget(seeker);
-	err = pid_file_get(place, &seeker->by_path);
-	return err ? refuse(seeker, place, err, "cannot be waited for") : 0;
+	err = pid_file_get(place, file, &seeker->by_path);
+	return err ? refuse(seeker->reason, place, err, "cannot be waited for") : 0;
 }
 
-/* Of a path: what is there now.  A file that comes later is looked at then. */
-static bool has_instruction(const struct seeker *seeker, const struct pid_probe *pid)
+/* Of a path: what is there now.  A file that comes later is looked at then; a process's has been. */
+static bool has_instruction(const struct pid_probe *pid)
 {
 	bool has;
 
-	if (!pid->by_path)
-		return pid_instruction_is_there(seeker->file, pid);
 	mutex_lock(&pid_mutex);
 	has = !pid->is_inside;
 	mutex_unlock(&pid_mutex);
@@ -367,10 +415,10 @@ static bool has_instruction(const struct seeker *seeker, const struct pid_probe 
 }
 
 /* The probe of @place, made when there is none. */
-static int take(struct seeker *seeker, const struct dbk_place *place, struct pid_probe **pid_ret)
+static int take(struct seeker *seeker, const struct dbk_place *place, struct file *file, struct pid_probe **pid_ret)
 {
 	struct pid_probe *pid;
-	int err = locate(seeker, place);
+	int err = locate(seeker, place, file);
 
 	if (err)
 		return err;
@@ -379,9 +427,9 @@ static int take(struct seeker *seeker, const struct dbk_place *place, struct pid
 		pid = make(seeker, place);
 		if (!pid)
 			return -ENOMEM;
-		if (!has_instruction(seeker, pid)) {
+		if (!has_instruction(pid)) {
 			pid_free(pid);
-			return refuse(seeker, place, -EINVAL, "has no instruction that begins there");
+			return refuse(seeker->reason, place, -EINVAL, "has no instruction that begins there");
 		}
 		hash_add(table, &pid->link, key_of(place));
 		/* That an older ring's match failed is that ring's: it counts a drop. */
@@ -398,8 +446,8 @@ static int take(struct seeker *seeker, const struct dbk_place *place, struct pid
 	return 0;
 }
 
-int dbk_places_get(const struct dbk_program *program, struct dbk_places *places_ret,
-		   struct dbk_reason *reason)
+int dbk_places_get(const struct dbk_program *program, const struct dbk_place_files *files,
+		   struct dbk_places *places_ret, struct dbk_reason *reason)
 {
 	u32 count = dbk_program_place_count(program);
 	struct seeker seeker = { .reason = reason };
@@ -414,7 +462,7 @@ int dbk_places_get(const struct dbk_program *program, struct dbk_places *places_
 		return -ENOMEM;
 	dbk_probe_add_begin(dbk.engine);
 	while (places_ret->count < count && !err) {
-		err = take(&seeker, dbk_program_place(program, places_ret->count),
+		err = take(&seeker, dbk_program_place(program, places_ret->count), files->at[places_ret->count],
 			   &places_ret->probes[places_ret->count]);
 		by_path_forget(&seeker);
 		if (!err)
@@ -422,7 +470,6 @@ int dbk_places_get(const struct dbk_program *program, struct dbk_places *places_
 		err = err ?: dbk_host_pause();
 	}
 	dbk_probe_add_end(dbk.engine);
-	file_close(&seeker);
 	process_forget(&seeker);
 	err = err ?: pid_files_look();
 	if (err)

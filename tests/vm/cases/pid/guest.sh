@@ -325,6 +325,25 @@ holds twins-stop daybreak stop twins -o twins.dbrk
 at_least twins-are-said "$(dmesg | grep -c 'no probe at .*:work:[1-4] in a copy, it: no instruction')" 4
 less_than twins-do-not-flood "$(dmesg | grep -c 'no probe at .* in a copy, it:')" 80
 
+# A file whose opening waits, as a server's answer would be waited for: the program that names it does, and no other.
+mkdir leased
+cp hidden/target leased
+holds leased-compiles daybreak compile -n 'pid*:/tmp/leased/target:work:entry { @ = count(); }' -x bufpolicy=ring -o leased.dof
+echo 600 >/proc/sys/fs/lease-break-time
+target leases leased/target &
+leases=$!
+until_it grep -q LEASE /proc/locks
+daybreak start --dof leased.dof --name leased 2>said &
+starts=$!
+until_it eval "grep -q 'LEASE.*BREAKING' /proc/locks && grep -q '^16 ' /proc/$starts/syscall" # ioctl(2)
+holds others-do-not-wait timeout -s KILL 60 dtrace -qn 'BEGIN { exit(0); }'
+kill -9 $starts
+wait $starts
+kill $leases
+wait $leases
+holds leased-starts daybreak start --dof leased.dof --name leased
+holds leased-stops daybreak stop leased -o leased.dbrk
+
 # A process that lives: its text changes while it is traced and is what it was afterwards; another of the same
 # program is left alone.
 for one in a b; do

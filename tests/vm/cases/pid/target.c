@@ -15,6 +15,7 @@
  *   target sorts             work(7) from a function that libc's qsort() calls
  *   target locks             a thread waits for a mutex and a rwlock that main holds; five times no one waits
  *   target deep N            a function that calls itself N times, and returns as often
+ *   target leases FILE       holds the lease of a file: who opens it waits for its end
  *   target text              the bytes of its text, as they are in memory, as a number
  */
 #define _GNU_SOURCE
@@ -286,6 +287,11 @@ int main(int argc, char **argv)
 		locks();
 	} else if (argc == 2 && strcmp(argv[1], "makes") == 0) {
 		return makes();
+	} else if (argc == 3 && strcmp(argv[1], "leases") == 0) {
+		signal(SIGIO, SIG_IGN);
+		if (fcntl(open(argv[2], O_RDONLY), F_SETLEASE, F_WRLCK) != 0)
+			return 1;
+		pause();
 	} else if (argc == 2 && strcmp(argv[1], "sealed") == 0) {
 		return sealed();
 	} else if (argc == 3 && strcmp(argv[1], "traced") == 0) {
