@@ -332,7 +332,7 @@ int dbk_ring_create(struct dbk_loaded *loaded, const char *name, struct file *ow
 		err = dbk_places_get(program, &loaded->files, &places, reason);
 	wants_maps = !err && dbk_program_names_users(program);
 	if (wants_maps)
-		dbk_maps_get(); /* before the ring: the bank's room is for both */
+		err = dbk_maps_get(); /* before the ring: the bank's room is for both */
 	if (!err) {
 		dbk_console_want();
 		err = ring_create(program, name, owner, reason, &ring);

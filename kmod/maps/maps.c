@@ -268,17 +268,24 @@ static bool list_process(struct task_struct **process)
 	return true;
 }
 
-static void list_processes(void)
+/* Return: 0; -EINTR: the caller is killed. */
+static int list_processes(void)
 {
 	struct task_struct *task = NULL;
 	u32 left_out = 0;
+	int err = 0;
 
 	listed_ns = ktime_get_mono_fast_ns();
-	while ((task = dbk_process_next(task)) != NULL)
+	while (!err && (task = dbk_process_next(task)) != NULL) {
 		left_out += !list_process(&task);
+		err = fatal_signal_pending(current) ? -EINTR : 0;
+	}
+	if (task)
+		put_task_struct(task);
 	if (left_out)
 		pr_warn("%u processes could not be listed: their user addresses stay numbers until they execute a program\n",
 			left_out);
+	return err;
 }
 
 /* How many mappings of code there may be. */
@@ -365,13 +372,13 @@ static int hook(void)
 	return err;
 }
 
-void dbk_maps_get(void)
+int dbk_maps_get(void)
 {
 	int err = -ENOMEM;
 
 	dbk_state_assert();
 	if (users++ != 0)
-		return;
+		return 0;
 	if (dbk_maps_log_create(living_mappings())) {
 		mounts_look();
 		work_add = dbk_function("task_work_add");
@@ -382,9 +389,9 @@ void dbk_maps_get(void)
 	if (err) {
 		pr_warn("maps of processes are not kept (error %d): user addresses stay numbers\n",
 			-err);
-		return;
+		return 0;
 	}
-	list_processes();
+	return list_processes();
 }
 
 void dbk_maps_put(void)

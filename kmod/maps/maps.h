@@ -19,8 +19,9 @@
 #define DBK_KMOD_MAPS_H
 
 /** dbk_maps_get() - one more ring wants maps; the first begins.  Without memory or hooks the
- * kernel's log says so, and there are none.  Context: [S]; may sleep. */
-void dbk_maps_get(void);
+ * kernel's log says so, and there are none.  Context: [S]; may sleep.
+ * Return: 0; -EINTR: the caller is killed, and not all that lives is listed.  To be put in any case. */
+int dbk_maps_get(void);
 
 /** dbk_maps_put() - one less; the last ends it.  Context: [S]; may sleep. */
 void dbk_maps_put(void);

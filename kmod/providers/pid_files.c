@@ -347,7 +347,7 @@ int pid_files_look(void)
 		return 0;
 	while (!err && (task = dbk_process_next(task)) != NULL) {
 		left_out += !process_look(&task);
-		err = dbk_host_pause();
+		err = fatal_signal_pending(current) ? -EINTR : 0;
 	}
 	if (task)
 		put_task_struct(task);

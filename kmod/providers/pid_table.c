@@ -467,7 +467,9 @@ int dbk_places_get(const struct dbk_program *program, const struct dbk_place_fil
 		by_path_forget(&seeker);
 		if (!err)
 			places_ret->count++;
-		err = err ?: dbk_host_pause();
+		cond_resched();
+		if (!err && fatal_signal_pending(current))
+			err = -EINTR;
 	}
 	dbk_probe_add_end(dbk.engine);
 	process_forget(&seeker);
