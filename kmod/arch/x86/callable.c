@@ -8,6 +8,7 @@
  * kernel itself never takes, it has overwritten theirs.  Such a call goes through a trampoline, which
  * returns to the function.
  */
+#include <linux/atomic.h>
 #include <linux/kernel.h>
 #include <asm/cpufeature.h>
 
@@ -36,9 +37,10 @@ void *dbk_callable(unsigned long address)
 	if (address == 0 || !needs_trampoline(address))
 		return (void *)address;
 	for (i = 0; i < DBK_TRAMPOLINES; i++) {
-		if (dbk_trampoline_targets[i] == 0)
-			dbk_trampoline_targets[i] = address;
-		if (dbk_trampoline_targets[i] == address)
+		/* Another caller may be looking for one as well: a program's code is read without [S]. */
+		unsigned long taken = cmpxchg(&dbk_trampoline_targets[i], 0, address);
+
+		if (taken == 0 || taken == address)
 			return dbk_trampolines[i];
 	}
 	return NULL;
