@@ -354,6 +354,9 @@ static u32 file_at(struct vm_area_struct *vma)
 	    known->dentry == now.dentry && known->bytes == now.bytes &&
 	    known->changed_ns == now.changed_ns)
 		return known->at;
+	/* TODO(soon): on PREEMPT_RT this may sleep, under the lock and in hooks that run with preemption off: it waits for
+	 * a writer of rename_lock, mount_lock or the process's root, and takes the first two when names have changed
+	 * meanwhile; reading a build id may free a page.  Elsewhere these spin for moments, and no holder comes to a hook. */
 	if (!path)
 		path = file_path(vma->vm_file, path_room, sizeof(path_room));
 	if (IS_ERR(path))
