@@ -58,13 +58,21 @@ if(DAYBREAK_TESTS)
   endif()
 endif()
 
+# A test's own code is mostly the framework's macros. Nothing is gained by optimizing those, and checks of each pointer and
+# reference in them take a third of the time to compile; a null pointer ends the test without.
+set(of_tests -O0)
+if(DAYBREAK_SANITIZE)
+  list(APPEND of_tests -fno-sanitize=null,alignment,object-size,vptr)
+endif()
+
 # Headers that nearly every file includes, parsed once. In the build for tests only: that of the release
 # finds what a file uses and does not include.
 if(DAYBREAK_SANITIZE)
   foreach(level g 0)
     add_library(daybreak_headers_${level} OBJECT ${CMAKE_SOURCE_DIR}/cmake/headers.cpp)
-    target_compile_options(daybreak_headers_${level} PRIVATE -O${level})
   endforeach()
+  target_compile_options(daybreak_headers_g PRIVATE -Og)
+  target_compile_options(daybreak_headers_0 PRIVATE ${of_tests})
   set(headers <algorithm> <array> <charconv> <cinttypes> <cstring> <filesystem> <fstream> <functional> <map> <memory>
               <optional> <random> <set> <span> <sstream> <string> <string_view> <unordered_map> <variant> <vector>)
   target_precompile_headers(daybreak_headers_g PRIVATE ${headers})
@@ -100,8 +108,7 @@ function(dbk_add_test name)
   cmake_parse_arguments(ARG "" "" "LIBS;LABELS" ${ARGN})
   add_executable(test_${name} ${ARG_UNPARSED_ARGUMENTS})
   target_link_libraries(test_${name} PRIVATE ${ARG_LIBS} daybreak_test_main)
-  # A test's own code is mostly the framework's macros; nothing is gained by optimizing those.
-  target_compile_options(test_${name} PRIVATE -O0)
+  target_compile_options(test_${name} PRIVATE ${of_tests})
   dbk_precompile(test_${name} 0)
   add_test(NAME ${name} COMMAND test_${name} WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
   set_tests_properties(${name} PROPERTIES LABELS "unit;${ARG_LABELS}" TIMEOUT 3600)
