@@ -151,9 +151,14 @@ bool dbk_probe_is_awaited(const struct dbk_engine *engine, const struct dbk_prob
 	uint32_t i;
 
 	for (consumer = engine->consumers; consumer != NULL; consumer = consumer->next)
-		for (i = 0; consumer->enabled && i < consumer->program->probedesc_count; i++)
-			if (dbk_probedesc_match(&consumer->program->probedescs[i], probe))
+		for (i = 0; consumer->enabled && i < consumer->program->probedesc_count; i++) {
+			const struct dbk_probedesc *description = &consumer->program->probedescs[i];
+
+			/* It has no id of its own yet. */
+			if (description->id != 0 ? description->id == engine->next_probe_id
+						 : dbk_probedesc_match(description, probe))
 				return true;
+		}
 	return false;
 }
 

@@ -20,9 +20,14 @@ void dbk_anonymous_enable(const void *untrusted_dof, size_t bytes, const char *p
 	struct dbk_reason reason;
 	struct dbk_ring *ring;
 
-	dbk_state_assert();
-	if (dbk_loaded_create(untrusted_dof, bytes, &reason, &loaded) ||
-	    dbk_ring_create(&loaded, name, NULL, &reason, &ring))
+	int err = dbk_loaded_create(untrusted_dof, bytes, &reason, &loaded);
+
+	if (!err) {
+		mutex_lock(&dbk.mutex);
+		err = dbk_ring_create(&loaded, name, NULL, &reason, &ring);
+		mutex_unlock(&dbk.mutex);
+	}
+	if (err)
 		dbk_anonymous_refuse(place, file, reason.text);
 	else if (reason.text[0] != '\0')
 		pr_warn("%s%s: %s\n", place, file, reason.text);

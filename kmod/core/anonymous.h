@@ -24,7 +24,7 @@ void dbk_anonymous_refuse(const char *place, const char *file, const char *reaso
  * @place, @file:  as of dbk_anonymous_refuse()
  * @name:          of the ring
  *
- * Context: [S].
+ * Context: Process, not [S].
  */
 void dbk_anonymous_enable(const void *untrusted_dof, size_t bytes, const char *place,
 			  const char *file, const char *name);

@@ -199,6 +199,7 @@ static void file_enable(char *file)
 	struct dbk_reason reason;
 	size_t bytes = 0;
 	void *dof = path_read(file, &bytes, &reason);
+	bool is_taken;
 
 	name_show(file);
 	if (!dof) {
@@ -207,11 +208,12 @@ static void file_enable(char *file)
 	}
 	ring_name(file, name);
 	mutex_lock(&dbk.mutex);
-	if (dbk_ring_find_named(name))
+	is_taken = dbk_ring_find_named(name) != NULL;
+	mutex_unlock(&dbk.mutex);
+	if (is_taken)
 		dbk_anonymous_refuse(PLACE, file, "there is a ring of its name");
 	else
 		dbk_anonymous_enable(dof, bytes, PLACE, file, name);
-	mutex_unlock(&dbk.mutex);
 	kvfree(dof);
 }
 

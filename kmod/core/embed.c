@@ -59,9 +59,7 @@ static void image_enable(const void *dof, size_t bytes, const char *name)
 		dbk_anonymous_refuse(PLACE, name, reason.text);
 		return;
 	}
-	mutex_lock(&dbk.mutex);
 	dbk_anonymous_enable(dof, bytes, PLACE, name, name);
-	mutex_unlock(&dbk.mutex);
 }
 
 void dbk_embed_enable(void)

@@ -19,7 +19,7 @@ struct dbk_loaded {
  * @untrusted_dof: @bytes of it
  * @reason:        filled whenever the call fails
  *
- * Context: Process; not [S] but at boot: opening may take for ever.
+ * Context: Process; not [S]: opening may take for ever.
  * Return: 0 or a negative errno; then nothing of it is left.
  */
 int dbk_loaded_create(const void *untrusted_dof, size_t bytes, struct dbk_reason *reason,

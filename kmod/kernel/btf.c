@@ -306,14 +306,14 @@ static ssize_t module_file_read(const struct module *module, void **data_ret)
 #endif
 
 /*
- * A module shows its BTF itself only while it is being loaded; afterwards the kernel has a copy, in
- * a file of sysfs.
+ * A module has its BTF itself only until its init runs, and the pointer dangles from then to init's end; the kernel has a
+ * copy, in a file of sysfs.
  */
-static const struct btf_view *module_view(const struct module *module)
+static const struct btf_view *module_view(const struct module *module, bool is_coming)
 {
 #ifdef CONFIG_DEBUG_INFO_BTF_MODULES
-	const void *data = module->btf_data;
-	ssize_t bytes = module->btf_data_size;
+	const void *data = is_coming ? module->btf_data : NULL;
+	ssize_t bytes = data ? module->btf_data_size : 0;
 
 	if (last.module == module)
 		return &last.view;
@@ -330,7 +330,7 @@ static const struct btf_view *module_view(const struct module *module)
 	return NULL;
 }
 
-bool dbk_btf_tracepoint(const struct module *module, const char *name,
+bool dbk_btf_tracepoint(const struct module *module, bool is_coming, const char *name,
 			struct dbk_tracepoint_args *args_ret)
 {
 	const struct btf_view *view = &kernel_btf;
@@ -338,7 +338,7 @@ bool dbk_btf_tracepoint(const struct module *module, const char *name,
 	if (!kernel_btf_open())
 		return false;
 	if (module)
-		view = module_view(module);
+		view = module_view(module, is_coming);
 	return view && view_find(view, name, args_ret);
 }
 
@@ -381,7 +381,7 @@ void dbk_btf_release(void)
 
 #else
 
-bool dbk_btf_tracepoint(const struct module *module, const char *name,
+bool dbk_btf_tracepoint(const struct module *module, bool is_coming, const char *name,
 			struct dbk_tracepoint_args *args_ret)
 {
 	return false;

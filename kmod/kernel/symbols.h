@@ -38,11 +38,12 @@ struct dbk_tracepoint_args {
 
 /**
  * dbk_btf_tracepoint() - the arguments of the tracepoint @name of @module (NULL: the kernel)
+ * @is_coming: its init has not run; afterwards its BTF is asked of the kernel
  *
  * Context: may sleep.
  * Return: whether BTF knows it; else @args_ret is untouched.
  */
-bool dbk_btf_tracepoint(const struct module *module, const char *name,
+bool dbk_btf_tracepoint(const struct module *module, bool is_coming, const char *name,
 			struct dbk_tracepoint_args *args_ret);
 
 /**

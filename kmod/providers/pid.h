@@ -78,7 +78,7 @@ struct pid_bytes pid_bytes_of(const struct dbk_place *place);
 /** pid_is_of_fuse() - whether the file's server is a process, which may never answer */
 static inline bool pid_is_of_fuse(const struct file *file)
 {
-	return file_inode(file)->i_sb->s_magic == FUSE_SUPER_MAGIC;
+	return d_real_inode(file->f_path.dentry)->i_sb->s_magic == FUSE_SUPER_MAGIC;
 }
 
 /** pid_bytes_are_there() - whether a file has them.  May sleep. */

@@ -128,13 +128,15 @@ static int file_check(struct file *file, const struct dbk_place *place, struct d
 {
 	struct pid_bytes build = pid_bytes_of(place);
 	loff_t at = place->offset;
-	u8 code;
+	u8 code[DBK_INSTRUCTION_BYTES_MAX + 1]; /* as many as the kernel reads */
+	ssize_t bytes;
 
 	if (!pid_bytes_are_there(file, &build))
 		return refuse(reason, place, -ESTALE, "is another build than the program was compiled for");
 	if (!pid_instruction_is_there(file, place->kind, place->function_at, place->offset))
 		return refuse(reason, place, -EINVAL, "has no instruction that begins there");
-	return min_t(ssize_t, kernel_read(file, &code, sizeof(code), &at), 0);
+	bytes = kernel_read(file, code, sizeof(code), &at);
+	return bytes < 0 ? refuse(reason, place, bytes, "cannot be read") : 0;
 }
 
 /* One that is waited for need not be there, nor be the one; of FUSE it is left alone. */
@@ -151,7 +153,7 @@ static int place_file_open(const struct dbk_place *place, const struct dbk_place
 		found = file_open(place->path);
 	err = PTR_ERR_OR_ZERO(found);
 	if (err && place->pid == 0)
-		return signal_pending(current) ? -EINTR : 0;
+		return err == -EINTR || err == -ERESTARTSYS || fatal_signal_pending(current) ? -EINTR : 0;
 	if (err)
 		return refuse(reason, place, err, err == -EINVAL ? "is not a file" : "cannot be opened");
 	*file = found;

@@ -19,7 +19,7 @@ struct dbk_place_files {
  * A file's server may never answer, and another process may hold a lease on it: only the caller waits then.
  * What is read once more later is in the page cache.
  *
- * Context: Process; not [S] but at boot.
+ * Context: Process; not [S].
  * Return: 0 or a negative errno, with a reason; then nothing is left.
  */
 int dbk_place_files_open(const struct dbk_program *program, struct dbk_place_files *files_ret,

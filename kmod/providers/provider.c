@@ -173,9 +173,11 @@ int dbk_providers_prepare(const struct dbk_program *program, struct dbk_reason *
 	for (index = 0, err = 0; index < count && !err; index++) {
 		struct dbk_probedesc description;
 
-		/* A probe named by its id exists. */
-		if (dbk_program_probedesc(program, index, &description) && description.id == 0)
-			err = dbk_host_pause() ?: dbk_providers_provide(&description);
+		/* A probe named by its id exists; what its arguments are is looked for as of others. */
+		if (dbk_program_probedesc(program, index, &description))
+			err = dbk_host_pause() ?:
+			      description.id == 0 ? dbk_providers_provide(&description)
+						  : dbk_provider_sdt.provide(&dbk_provider_sdt, &description);
 	}
 	if (dbk_probe_add_end(dbk.engine) && !err)
 		err = -ENOMEM;
@@ -189,6 +191,12 @@ int dbk_providers_prepare(const struct dbk_program *program, struct dbk_reason *
 	if (err)
 		dbk_providers_prepare_end();
 	return err;
+}
+
+bool dbk_providers_are_prepared(void)
+{
+	dbk_state_assert();
+	return is_enabling;
 }
 
 void dbk_providers_prepare_end(void)
@@ -284,6 +292,12 @@ static DEFINE_SPINLOCK(events_lock);
 static LIST_HEAD(module_events); /* [E] */
 static DECLARE_WAIT_QUEUE_HEAD(events_done);
 static const struct module *event_module; /* [S] the module being taken in or out, or NULL */
+
+bool dbk_module_is_coming(const struct module *module)
+{
+	dbk_state_assert();
+	return event_module == module;
+}
 
 static struct module_event *event_next(void)
 {

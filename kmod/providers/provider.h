@@ -80,6 +80,12 @@ void dbk_providers_exit(void);
 void dbk_providers_watch(void);
 void dbk_providers_unwatch(void);
 
+/** dbk_module_is_coming() - whether @module is being taken in: its init has not run.  Context: [S]. */
+bool dbk_module_is_coming(const struct module *module);
+
+/** dbk_providers_are_prepared() - whether a program is being enabled that has no consumer yet.  Context: [S]. */
+bool dbk_providers_are_prepared(void);
+
 /** dbk_module_event() - what a module notifier reports: @coming or @going is called, under [S], by
  * the caller or by the thread that is in the middle of a long operation; it has returned when this does.
  * Context: not [S]. */

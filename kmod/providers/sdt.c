@@ -112,7 +112,7 @@ static void sdt_describe(struct sdt_probe *sdt)
 {
 	if (sdt->described)
 		return;
-	if (!dbk_btf_tracepoint(sdt->module, sdt->tracepoint->name, &sdt->args))
+	if (!dbk_btf_tracepoint(sdt->module, dbk_module_is_coming(sdt->module), sdt->tracepoint->name, &sdt->args))
 		sdt->args = (struct dbk_tracepoint_args){ .count = ARGS_WITHOUT_BTF };
 	sdt->frame = dbk_tracepoint_frame(sdt->tracepoint);
 	sdt->probe.arg_count = min_t(u32, sdt->args.count, DBK_TRACEPOINT_ARGS_MAX);
@@ -136,7 +136,7 @@ static int sdt_publish(struct tracepoint *tracepoint, struct module *module)
 	sdt->probe.host_data = (void *)&dbk_provider_sdt;
 	dbk_probe_args_in_order(&sdt->probe, ARGS_WITHOUT_BTF);
 	/* A ring that waited for this one has it enabled before dbk_probe_add() returns. */
-	if (dbk_probe_is_awaited(dbk.engine, &sdt->probe))
+	if (dbk_providers_are_prepared() || dbk_probe_is_awaited(dbk.engine, &sdt->probe))
 		sdt_describe(sdt);
 	list_add_tail(&sdt->link, &sdt_probes);
 	err = dbk_probe_add(dbk.engine, &sdt->probe);
@@ -300,6 +300,8 @@ static void module_publish(struct module *module)
 			pr_warn("a tracepoint of module %s is missing: no memory\n", module->name);
 	if (dbk_probe_add_end(dbk.engine))
 		pr_warn("not every tracepoint of module %s is traced\n", module->name);
+	/* In a batch nothing has been settled, and the module's own BTF goes. */
+	dbk_btf_release();
 }
 
 static void module_remove(struct module *module)
