@@ -5,6 +5,7 @@
 
 #include "base/file.hpp"
 #include "formats/trace/jit_dump.hpp"
+#include "formats/trace/jit_lines.hpp"
 
 #include <algorithm>
 #include <cerrno>
@@ -196,7 +197,7 @@ private:
         return nullptr;
     }
 
-    void refuse(const std::string& where, const char* why) {
+    void refuse(const std::string& where, const std::string& why) {
         Files& files = refused_[why];
         if (files.count++ == 0)
             files.first_where = where;
@@ -261,6 +262,8 @@ private:
         text.resize(text.rfind('\n', done) + 1); // npos + 1 is 0
         if (source.bytes > room)
             refuse(source.where, "more bytes than are taken: only its beginning is");
+        if (std::string damage = formats::lines_left_out(text).text("line"); !damage.empty())
+            refuse(source.where, damage);
         return text;
     }
 
@@ -273,6 +276,8 @@ private:
         bytes_left_ -= dump.text.size();
         if (dump.problem != nullptr)
             refuse(where, dump.problem);
+        if (std::string damage = dump.left_out.text("record"); !damage.empty())
+            refuse(where, damage);
         return std::move(dump.text);
     }
 

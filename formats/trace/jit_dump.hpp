@@ -8,6 +8,8 @@
 // lines of a perf-PID.map (JitNames), which readers know.
 #pragma once
 
+#include "base/counted.hpp"
+
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -21,6 +23,7 @@ using JitDumpRead = std::function<size_t(uint64_t at, uint8_t* bytes, size_t cou
 struct JitDumpText {
     std::string text;
     const char* problem = nullptr; ///< why it ends before the file does; null: it does not
+    base::LeftOut left_out = {};   ///< records that do not hold together
 };
 
 /// Records that are looked at in all files: one of 16 bytes may say nothing.

@@ -3,6 +3,9 @@
 // Lines of perf-PID.map.
 #include "formats/trace/jit_names.hpp"
 
+#include "base/visible.hpp"
+#include "formats/trace/jit_lines.hpp"
+
 #include <algorithm>
 #include <charconv>
 #include <iterator>
@@ -13,6 +16,12 @@ namespace {
 
 /// A name is a line's rest; Java's have parameters.
 constexpr size_t kNameBytesMax = 4096;
+
+/// What a line says; of no bytes it is a function that is nowhere.
+struct Line {
+    uint64_t address = 0, bytes = 0;
+    std::string_view name;
+};
 
 /// Takes a number in hexadecimal and the blanks after it off the line.
 bool take_number(std::string_view& line, uint64_t& number) {
@@ -27,7 +36,39 @@ bool take_number(std::string_view& line, uint64_t& number) {
     return blanks != 0;
 }
 
+/// Takes the next line off the text.
+std::string_view take_line(std::string_view& text) {
+    std::string_view line = text.substr(0, text.find('\n'));
+    text.remove_prefix(std::min(line.size() + 1, text.size()));
+    return line;
+}
+
+/// Returns what a line says; nothing when it does not hold.
+std::optional<Line> read_line(std::string_view line) {
+    Line read;
+    if (!take_number(line, read.address) || !take_number(line, read.bytes) ||
+        read.address + read.bytes < read.address || line.empty())
+        return std::nullopt;
+    read.name = line.substr(0, kNameBytesMax);
+    return read;
+}
+
 } // namespace
+
+base::LeftOut lines_left_out(std::string_view untrusted) {
+    constexpr size_t kShownBytes = 40;
+    base::LeftOut left_out;
+    for (size_t number = 1; !untrusted.empty(); number++) {
+        std::string_view line = take_line(untrusted);
+        if (line.empty() || read_line(line))
+            continue;
+        left_out.add("line " + std::to_string(number) + ": \"" +
+                     base::visible_name(std::string(line.substr(0, kShownBytes))) +
+                     (line.size() > kShownBytes ? "...\"" : "\"") +
+                     ", expected ADDRESS SIZE NAME, in hexadecimal and within 64 bits");
+    }
+    return left_out;
+}
 
 bool JitNames::add(JitText untrusted) {
     auto [at, is_new] = texts_.try_emplace(untrusted.pid);
@@ -60,16 +101,12 @@ JitNames::Functions& JitNames::functions_of(uint64_t pid) {
     size_t left = std::min(kFunctionsMax, functions_left_);
     functions_left_ -= left;
     while (!text.empty() && left != 0) {
-        size_t end = std::min(text.find('\n'), text.size());
-        std::string_view line = text.substr(0, end);
-        text.remove_prefix(std::min(end + 1, text.size()));
-        uint64_t address = 0, bytes = 0;
-        if (!take_number(line, address) || !take_number(line, bytes) || bytes == 0 ||
-            address + bytes < address || line.empty())
+        auto line = read_line(take_line(text));
+        if (!line || line->bytes == 0)
             continue;
         left--;
-        process->second.insert_or_assign(
-            address, Function{bytes, std::string(line.substr(0, kNameBytesMax))});
+        process->second.insert_or_assign(line->address,
+                                         Function{line->bytes, std::string(line->name)});
     }
     functions_left_ += left;
     return process->second;

@@ -187,14 +187,15 @@ TEST_CASE("files of a process that is gone are of the user as whom it ended", "[
     REQUIRE(texts.texts.size() == 1);
     CHECK(texts.texts[0].pid == 100);
     CHECK(texts.texts[0].text == "1000 10 map\n5000 10 dumped\n");
-    CHECK(Machine::reasons(texts) ==
-          std::vector<std::string>{
-              "jit-700.dump of process 700: a symbolic link is not followed",
-              "jit-800.dump of process 800: could not be looked at",
-              "perf-200.map of process 200: of another user than its process, like 1 more",
-              "perf-300.map of process 300: not of root, and its process's user is not known, like 1 "
-              "more",
-              "perf-400.map of process 400: not of root, and its number was of several users"});
+    CHECK(
+        Machine::reasons(texts) ==
+        std::vector<std::string>{
+            "jit-700.dump of process 700: a symbolic link is not followed",
+            "jit-800.dump of process 800: could not be looked at",
+            "perf-200.map of process 200: of another user than its process, like 1 more",
+            "perf-300.map of process 300: not of root, and its process's user is not known, like 1 "
+            "more",
+            "perf-400.map of process 400: not of root, and its number was of several users"});
 }
 
 TEST_CASE("of a process that may not be looked into the dump is where the recording has it",
@@ -217,11 +218,12 @@ TEST_CASE("of a process that may not be looked into the dump is where the record
 TEST_CASE("of a process that may not be looked into the file is in the recorder's own /tmp",
           "[recorder]") {
     Machine machine;
-    auto close = [&](const std::string& pid) { // as the kernel does: it is there, and no way leads in
-        std::filesystem::remove_all(machine.proc / pid / "root");
-        std::filesystem::create_symlink("root", machine.proc / pid / "root");
-        write(machine.tmp / ("perf-" + pid + ".map"), "1000 10 of " + pid + "\n");
-    };
+    auto close =
+        [&](const std::string& pid) { // as the kernel does: it is there, and no way leads in
+            std::filesystem::remove_all(machine.proc / pid / "root");
+            std::filesystem::create_symlink("root", machine.proc / pid / "root");
+            write(machine.tmp / ("perf-" + pid + ".map"), "1000 10 of " + pid + "\n");
+        };
     machine.process("100", ::getuid());
     machine.process("200", ::getuid(), "7"); // of a container: what is there is not its
     machine.process("300", ::getuid() + 1);
@@ -233,8 +235,9 @@ TEST_CASE("of a process that may not be looked into the file is in the recorder'
     REQUIRE(texts.texts.size() == 1);
     CHECK(texts.texts[0].pid == 100);
     CHECK(texts.texts[0].text == "1000 10 of 100\n");
-    CHECK(Machine::reasons(texts) ==
-          std::vector<std::string>{"perf-300.map of process 300: of another user than its process"});
+    CHECK(
+        Machine::reasons(texts) ==
+        std::vector<std::string>{"perf-300.map of process 300: of another user than its process"});
 }
 
 TEST_CASE("the file of one process is read again when its size is another", "[recorder]") {
@@ -285,6 +288,22 @@ TEST_CASE("a recorder that is root reads no file that a user leads it to", "[rec
               "perf-300.map of process 300: a file that has another name, too",
               "perf-400.map of process 400: not a regular file, like 1 more",
               "perf-500.map of process 500: of another user than its process"});
+}
+
+TEST_CASE("what is damaged in a runtime's file is said once of it", "[recorder]") {
+    Machine machine;
+    write(machine.process("100", ::getuid()), "1000 10 f\nnone\n3000\n2000 10 g\n");
+    machine.process("200", ::getuid());
+    write(machine.dump("200"), dump_of(0x5000, ""));
+    recorder::JitTexts texts = machine.read();
+    REQUIRE(texts.texts.size() == 1);
+    CHECK(
+        Machine::reasons(texts) ==
+        std::vector<std::string>{
+            "jit-200.dump of process 200: 1 record left out, byte 40: a load of no name, expected "
+            "that of a function",
+            "perf-100.map of process 100: 2 lines left out, the first: line 2: \"none\", expected "
+            "ADDRESS SIZE NAME, in hexadecimal and within 64 bits"});
 }
 
 TEST_CASE("of a runtime's file as large as one likes the beginning is taken", "[recorder]") {

@@ -43,13 +43,15 @@ struct Dump {
     JitDumpText text(size_t text_bytes_max = 1 << 20, size_t records = 100) const {
         return text_of_jit_dump(
             [this](uint64_t at, uint8_t* to, size_t count) {
-                size_t there = std::min<uint64_t>(count, bytes.size() - std::min<uint64_t>(at, bytes.size()));
+                size_t there =
+                    std::min<uint64_t>(count, bytes.size() - std::min<uint64_t>(at, bytes.size()));
                 if (there != 0)
                     std::memcpy(to, bytes.data() + at, there);
                 return there;
             },
             text_bytes_max, records);
     }
+    std::string damage() const { return text().left_out.text("record"); }
     std::string problem() const {
         const char* why = text().problem;
         return why != nullptr ? why : "";
@@ -64,6 +66,8 @@ TEST_CASE("a jitdump's functions are lines of a perf-PID.map", "[trace]") {
     dump.move(0x1000, 0x3000, 0x20, 1).move(0x1000, 0x4000, 0x20, 9).other(77, 16);
     CHECK(dump.text().text == "1000 20 Main::run\n2000 10 a line?of two\n3000 20 Main::run\n");
     CHECK(dump.problem().empty());
+    CHECK(dump.damage() ==
+          "1 record left out, byte 328: a move of function 9, expected one that was loaded before");
     // What the runtime has ended, nothing follows.
     dump.other(3, 16).load(0x5000, 0x10, 3, "later");
     CHECK(dump.text().text.find("later") == std::string::npos);
@@ -83,6 +87,20 @@ TEST_CASE("every prefix of a jitdump gives the lines of its whole records", "[tr
     }
     dump.bytes.resize(39);
     CHECK(dump.problem() == "not a jitdump");
+}
+
+TEST_CASE("of records of a jitdump that are left out it is said where they are", "[trace]") {
+    auto damage = [](Dump dump) { return dump.load(0x1000, 0x20, 1, "good").damage(); };
+    CHECK(damage(Dump().load(0x1000, 0, 1, "of no bytes").other(9, 16)).empty());
+    CHECK(damage(Dump().other(0, 56)) ==
+          "1 record left out, byte 40: a load of 56 bytes, expected at least 57");
+    CHECK(damage(Dump().other(1, 63)) ==
+          "1 record left out, byte 40: a move of 63 bytes, expected at least 64");
+    CHECK(damage(Dump().load(0x1000, 1, 1, " ").other(1, 17)) ==
+          "2 records left out, the first: byte 40: a load of no name, expected that of a function");
+    CHECK(damage(Dump().load(1, 1, 1, "f").move(1, UINT64_MAX - 7, 8, 1)) ==
+          "1 record left out, byte 99: a move of 8 bytes to 0xfffffffffffffff8, expected an end "
+          "within 64 bits");
 }
 
 TEST_CASE("what is not a jitdump of this machine is refused, and what is too much is cut",
@@ -105,11 +123,15 @@ TEST_CASE("what is not a jitdump of this machine is refused, and what is too muc
     CHECK(std::string(dump.text(23).problem) == "more bytes than are taken: only its beginning is");
     CHECK(dump.text(99, 2).problem == nullptr);
     CHECK(dump.text(99, 1).text == "1000 20 one\n");
-    CHECK(std::string(dump.text(99, 1).problem) == "more records than are taken: only its beginning is");
+    CHECK(std::string(dump.text(99, 1).problem) ==
+          "more records than are taken: only its beginning is");
     // A record without an end would be looked at for ever.
     dump.other(2, 15);
     CHECK(dump.text().text == "1000 20 one\n2000 20 two\n");
-    CHECK(dump.problem() == "a record that is shorter than its beginning");
+    CHECK(dump.problem().empty());
+    CHECK(dump.damage() ==
+          "1 record left out, byte 224: a record of 15 bytes, expected at least 16; "
+          "what follows it, too");
     // A name without an end is that of its record, and a long one is cut.
     Dump unended;
     unended.put32({0, 60, 0, 0, 7, 7});

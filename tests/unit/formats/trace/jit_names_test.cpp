@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "formats/trace/jit_names.hpp"
 
+#include "formats/trace/jit_lines.hpp"
 #include "formats/trace/message.hpp"
 #include "formats/trace/reader.hpp"
 #include "formats/trace/writer.hpp"
@@ -43,6 +44,18 @@ TEST_CASE("lines of perf-PID.map name functions, those that do not hold are left
         CHECK(at(names, 7, address).empty());
     CHECK(at(names, 7, UINT64_MAX).empty());
     CHECK(at(names, 8, 0x1000).empty());
+}
+
+TEST_CASE("of lines that are left out it is said how many, which and what was expected",
+          "[trace]") {
+    const std::string expected = ", expected ADDRESS SIZE NAME, in hexadecimal and within 64 bits";
+    auto damage = [](const std::string& text) { return lines_left_out(text).text("line"); };
+    CHECK(damage("1000 20 f\n\n0x2000 0 of no bytes\n3000 10 g").empty());
+    CHECK(damage("1000 20 f\nxyz 10 not\ta number\n1000 20 f\n") ==
+          "1 line left out, line 2: \"xyz 10 not\\011a number\"" + expected);
+    CHECK(
+        damage("1000 20 f\n" + std::string(41, 'g') + "\n3000\n3000 10 \nfffffffffffffff0 20 h") ==
+        "4 lines left out, the first: line 2: \"" + std::string(40, 'g') + "...\"" + expected);
 }
 
 TEST_CASE("texts of runtimes take no more room than a recorder gives them", "[trace]") {
