@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Parsing programs: items, clauses, probe descriptions (docs/design/0005-d-syntax-and-kernel-types.md).
+// Parsing programs: items, clauses, probe descriptions
+// (docs/design/0005-d-syntax-and-kernel-types.md).
 #include "compiler/syntax/parser_impl.hpp"
 
 #include "base/result.hpp"
@@ -365,10 +366,17 @@ bool Parser::probe_description(Clause& clause) {
 }
 
 bool Parser::predicate(Clause& clause) {
+    const Span word = clause.span;
     take(); // the opening '/', before the lexer looks for a closing one
+    const bool is_in_word = last_span_.offset == word.offset + word.length;
     lexer_.set_in_predicate(true);
     clause.predicate = expression();
-    if (!clause.predicate || !expect(TokenKind::predicate_end, "a predicate ends with /"))
+    if (!clause.predicate ||
+        !expect(TokenKind::predicate_end,
+                is_in_word
+                    ? "a predicate ends with /, and a path in a probe description begins with "
+                      "one: pid*:/PATH:FUNCTION:entry"
+                    : "a predicate ends with /"))
         return false;
     lexer_.set_in_predicate(false);
     clause.span = join(clause.span, last_span_);
