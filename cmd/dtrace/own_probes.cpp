@@ -3,13 +3,16 @@
 // -h and -G: what a program needs to have the probes that the scripts declare.
 #include "cmd/dtrace/own_probes.hpp"
 
+#include "analyze/symbols/object_files.hpp"
 #include "base/elf_header.hpp"
 #include "base/file.hpp"
 #include "cmd/dtrace/messages.hpp"
 #include "cmd/terminal.hpp"
 
+#include <cerrno>
 #include <cstring>
 #include <elf.h>
+#include <unistd.h>
 
 namespace daybreak::cmd {
 
@@ -75,6 +78,26 @@ std::string empty_object() {
     return {reinterpret_cast<const char*>(&object), sizeof(object)};
 }
 
+/// Returns why a file that -G is given is not an object file of a program; "": it is one.
+std::string why_no_object(const std::string& path) {
+    base::ScopedFd file = analyze::open_object(path);
+    if (!file.valid())
+        return std::string(": ") + std::strerror(errno);
+    Elf64_Ehdr head = {};
+    const ssize_t bytes = ::pread(file.get(), &head, sizeof(head), 0);
+    if (bytes != sizeof(head) || std::memcmp(head.e_ident, ELFMAG, SELFMAG) != 0)
+        return " is not an object file: expected ELF";
+    const Elf64_Ehdr wanted = base::elf_header(ET_REL);
+    if (head.e_ident[EI_CLASS] == wanted.e_ident[EI_CLASS] && head.e_type == wanted.e_type &&
+        head.e_machine == wanted.e_machine)
+        return {};
+    return base::strprintf(
+        " is not an object file: ELF of class %u, type %u and machine %u, expected "
+        "%u, %u and %u",
+        head.e_ident[EI_CLASS], head.e_type, head.e_machine, wanted.e_ident[EI_CLASS],
+        wanted.e_type, wanted.e_machine);
+}
+
 } // namespace
 
 int save_own_probes(const DtraceArguments& arguments, const CompiledPrograms* compiled) {
@@ -90,6 +113,11 @@ int save_own_probes(const DtraceArguments& arguments, const CompiledPrograms* co
         return failed("needs a script (-s) that declares providers, or -o");
     if (std::string problem = refused(compiled->output.providers); !problem.empty())
         return failed(problem);
+    // The header has put the notes in them: they stay as they are.
+    if (!is_header)
+        for (const std::string& object : arguments.arguments)
+            if (std::string why = why_no_object(object); !why.empty())
+                return failed(object + why);
     auto output = base::OutputFile::create(path);
     std::string text =
         is_header ? compiler::provider_header(compiled->output.providers, path) : empty_object();
