@@ -8,6 +8,7 @@
 #include "analyze/symbols/object_symbols.hpp"
 #include "base/elf_header.hpp"
 #include "base/file.hpp"
+#include "tests/support/stored_xz.hpp"
 
 #include <catch2/catch.hpp>
 
@@ -205,19 +206,43 @@ std::string packed_of(const std::string& bytes) {
     return packed;
 }
 
-} // namespace
-
-TEST_CASE("of what is packed in a file only one is read", "[analyze][symbols]") {
-    Made inner, made;
-    inner.add(kNoName, SHT_STRTAB, std::string("\0f", 3));
-    Elf64_Shdr& table = inner.add(kNoName, SHT_SYMTAB, function_at(0x1000));
+/// A whole file whose one function is f.
+std::string small_file() {
+    Made made;
+    made.add(kNoName, SHT_STRTAB, std::string("\0f", 3));
+    Elf64_Shdr& table = made.add(kNoName, SHT_SYMTAB, function_at(0x1000));
     table.sh_link = 2;
     table.sh_entsize = sizeof(Elf64_Sym);
-    base::ScopedFd file = inner.file();
+    base::ScopedFd file = made.file();
     std::string bytes(static_cast<size_t>(::lseek(file.get(), 0, SEEK_END)), '\0');
     REQUIRE(::pread(file.get(), bytes.data(), bytes.size(), 0) ==
             static_cast<ssize_t>(bytes.size()));
-    made.add(kPackedName, SHT_PROGBITS, packed_of(bytes));
+    return bytes;
+}
+
+} // namespace
+
+TEST_CASE("a byte of what is packed without a checksum is read as it is", "[analyze][symbols]") {
+    std::string packed = test::stored_xz(small_file());
+    auto functions = [&] {
+        Made made;
+        made.add(kPackedName, SHT_PROGBITS, packed);
+        std::string names;
+        const auto object = ObjectSymbols::read(made.file().get());
+        for (const ObjectSymbols::Symbol& symbol : object.symbols())
+            names += symbol.name + ";";
+        return names;
+    };
+    CHECK(functions() == "f;");
+    packed[packed.find(std::string("\0f\0", 3)) + 1] = 'g'; // as the fuzzer does
+    CHECK(functions() == "g;");
+    packed.back() ^= 1;
+    CHECK(functions().empty());
+}
+
+TEST_CASE("of what is packed in a file only one is read", "[analyze][symbols]") {
+    Made made;
+    made.add(kPackedName, SHT_PROGBITS, packed_of(small_file()));
     made.sections.resize(100, made.sections.back());
     CHECK(ObjectSymbols::read(made.file().get()).symbols().size() == 1);
 }
