@@ -16,8 +16,8 @@ namespace daybreak::cmd {
 
 namespace {
 
-/// How many missing files are named.
-constexpr size_t kMissingNamed = 3;
+/// How many files are named of those that names are missing of.
+constexpr size_t kMissingNamed = 10;
 
 /// As HOST blocks have it: cut, with a NUL.
 bool is_same(const std::string& recorded, const char* running) {
@@ -27,8 +27,7 @@ bool is_same(const std::string& recorded, const char* running) {
 /// This process's vDSO, when its kernel is the one that was recorded.
 base::Bytes running_vdso(const formats::Recording& recording) {
     struct utsname name = {};
-    if (!recording.host || ::uname(&name) != 0 ||
-        !is_same(recording.host->release, name.release) ||
+    if (!recording.host || ::uname(&name) != 0 || !is_same(recording.host->release, name.release) ||
         !is_same(recording.host->version, name.version))
         return {};
     base::ByteView vdso = live::own_vdso();
@@ -146,15 +145,25 @@ void complain_of_unnamed(const analyze::UnnamedAddresses& unnamed,
 
 void complain_of_missing(const UserNamesOfAll& names) {
     analyze::MissingFiles missing;
-    std::map<std::string, std::string> too_large;
+    std::map<std::string, std::string> too_large, unnamed;
     for (const auto& one : names)
         if (one) {
             missing.merge(one->missing());
+            unnamed.merge(one->unnamed());
             too_large.insert(one->too_large().begin(), one->too_large().end());
         }
     complain_of_missing(missing);
+    size_t named = 0;
+    for (const auto& [path, why] : unnamed)
+        if (named++ < kMissingNamed)
+            complain("some addresses in " + base::visible_name(path) + " have no function: " + why);
+    if (unnamed.size() > kMissingNamed)
+        complain("some addresses in " +
+                 base::counted(unnamed.size() - kMissingNamed, "more file has", "more files have") +
+                 " no function");
     for (const auto& [path, much] : too_large)
-        complain("lines of " + base::visible_name(path) + " are left out: its debug information has " + much);
+        complain("lines of " + base::visible_name(path) +
+                 " are left out: its debug information has " + much);
 }
 
 void complain_of_missing(const analyze::MissingFiles& all) {
@@ -166,11 +175,12 @@ void complain_of_missing(const analyze::MissingFiles& all) {
         return;
     std::string text;
     size_t named = 0;
-    for (const auto& [path, build_id] : missing) {
+    for (const auto& [path, build_id, why] : missing) {
         if (named++ == kMissingNamed)
             break;
-        text += (text.empty() ? "" : ", ") + base::visible(path) +
-                (build_id.empty() ? " (build id not known)" : " (build id " + build_id + ")");
+        text += (text.empty() ? "" : ", ") + base::visible_name(path) +
+                (build_id.empty() ? " (build id not known" : " (build id " + build_id) +
+                (why.empty() ? ")" : "; " + base::visible_name(why) + ")");
     }
     if (missing.size() > kMissingNamed)
         text += " and others";

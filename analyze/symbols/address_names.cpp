@@ -113,6 +113,8 @@ std::string AddressNames::user_text(uint64_t pid, uint64_t address, bool offset)
     if (!place)
         return hexadecimal(address);
     if (place->symbol.empty())
+        users_->shown_unnamed(*place);
+    if (place->symbol.empty())
         return object_text(*place) + (place->by_offset ? ":" + hexadecimal(place->object_offset)
                                                        : "`" + hexadecimal(address));
     return function_text(*place, offset);

@@ -4,6 +4,8 @@
 #include "analyze/symbols/object_files.hpp"
 
 #include <algorithm>
+#include <cerrno>
+#include <cstring>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -16,13 +18,6 @@ using formats::MappedFile;
 
 constexpr std::string_view kDeleted = " (deleted)";
 
-std::string hexadecimal(std::string_view bytes) {
-    std::string text;
-    for (char byte : bytes)
-        text += base::strprintf("%02x", static_cast<unsigned>(static_cast<unsigned char>(byte)));
-    return text;
-}
-
 /// "/.build-id/ab/cdef..."
 std::string by_build_id(const std::string& build_id) {
     std::string text = hexadecimal(build_id);
@@ -34,7 +29,26 @@ ObjectSymbols read_file(const std::string& path) {
     return file.valid() ? ObjectSymbols::read(file.get()) : ObjectSymbols();
 }
 
+/// What a file here is in place of the build that is wanted; "": it is not there.
+std::string why_other(const ObjectSymbols& symbols, int error) {
+    if (error == ENOENT || error == ENOTDIR)
+        return "";
+    if (error != 0)
+        return std::string(": ") + std::strerror(error);
+    if (!symbols.build_id().empty())
+        return " is of build id " + hexadecimal(symbols.build_id());
+    return symbols.segments().empty() ? " is not a program or library, or is damaged"
+                                      : " has no build id";
+}
+
 } // namespace
+
+std::string hexadecimal(std::string_view bytes) {
+    std::string text;
+    for (char byte : bytes)
+        text += base::strprintf("%02x", static_cast<unsigned>(static_cast<unsigned char>(byte)));
+    return text;
+}
 
 std::string_view path_of(const MappedFile& file) {
     std::string_view path = file.path;
@@ -51,7 +65,10 @@ std::string name_of(const MappedFile& file) {
 base::ScopedFd open_object(const std::string& path) {
     base::ScopedFd found(::open(path.c_str(), O_PATH | O_CLOEXEC));
     struct stat status = {};
-    if (!found.valid() || ::fstat(found.get(), &status) != 0 || !S_ISREG(status.st_mode))
+    if (!found.valid() || ::fstat(found.get(), &status) != 0)
+        return base::ScopedFd();
+    errno = S_ISDIR(status.st_mode) ? EISDIR : ENOEXEC;
+    if (!S_ISREG(status.st_mode))
         return base::ScopedFd();
     std::string opened = base::strprintf("/proc/self/fd/%d", found.get());
     return base::ScopedFd(::open(opened.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
@@ -62,7 +79,7 @@ void add_debug_symbols(ObjectSymbols& object, const std::string& folder) {
         object.add_functions_of(read_file(folder + by_build_id(object.build_id()) + ".debug"));
 }
 
-std::unique_ptr<ObjectFiles::Object> ObjectFiles::read(const MappedFile& file) const {
+std::unique_ptr<ObjectFiles::Object> ObjectFiles::read(const MappedFile& file) {
     auto object = std::make_unique<Object>();
     if (file.path == kVdsoPath) {
         if (places_.vdso.empty())
@@ -83,9 +100,18 @@ std::unique_ptr<ObjectFiles::Object> ObjectFiles::read(const MappedFile& file) c
     if (path.starts_with('/') && !file.path_cut)
         candidates.push_back(path);
     auto is_found = [&](const std::string& candidate) {
-        object->symbols = read_file(candidate);
+        base::ScopedFd opened = open_object(candidate);
+        const int error = errno;
+        object->symbols = opened.valid() ? ObjectSymbols::read(opened.get()) : ObjectSymbols();
         object->path = candidate;
-        return object->symbols.build_id() == file.build_id;
+        const bool is_of_build = object->symbols.build_id() == file.build_id;
+        if (is_of_build && object->symbols.has_code())
+            return true;
+        std::string why = is_of_build ? " has debug symbols alone, without the code"
+                                      : why_other(object->symbols, opened.valid() ? 0 : error);
+        if (!why.empty())
+            why_.try_emplace(&file, candidate + why);
+        return false;
     };
     auto is_added = [&](const std::string& more) {
         bool added = object->symbols.add_functions_of(read_file(more));
@@ -113,7 +139,25 @@ MissingFiles ObjectFiles::missing() const {
     MissingFiles files;
     for (const auto& [file, object] : objects_)
         if (!object)
-            files.emplace(file->path, hexadecimal(file->build_id));
+            files.insert({file->path, hexadecimal(file->build_id),
+                          why_.contains(file) ? why_.at(file) : ""});
+    return files;
+}
+
+std::map<std::string, std::string>
+ObjectFiles::unnamed(const std::set<std::string>& build_ids) const {
+    std::map<std::string, std::string> files;
+    for (const auto& [file, object] : objects_) {
+        if (!object || object->path.empty() || !build_ids.contains(file->build_id))
+            continue;
+        std::string damage = object->symbols.symbols_left_out().text("part");
+        files[object->path] = !damage.empty() ? "of its tables of symbols " + damage
+                              : object->symbols.is_whole()
+                                  ? "its symbols have no function there"
+                                  : "it is stripped, and debug symbols of build id " +
+                                        hexadecimal(file->build_id) + " are not in " +
+                                        places_.debug_folder;
+    }
     return files;
 }
 

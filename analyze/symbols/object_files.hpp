@@ -39,8 +39,13 @@ struct ObjectPlaces {
 /// The path that maps have of the kernel's own library in a process.
 inline constexpr std::string_view kVdsoPath = "[vdso]";
 
-/// Path and build id in hexadecimal, "" where the kernel did not know it.
-using MissingFiles = std::set<std::pair<std::string, std::string>>;
+struct MissingFile {
+    std::string path, build_id; ///< the latter in hexadecimal, "" where the kernel did not know it
+    std::string why = "";       ///< of what is in its place here; "": nothing is
+
+    auto operator<=>(const MissingFile&) const = default;
+};
+using MissingFiles = std::set<MissingFile>;
 
 class ObjectFiles {
 public:
@@ -59,18 +64,23 @@ public:
     base::ByteView vdso() const { return places_.vdso; }
     /// Those that were asked for and are not here.
     MissingFiles missing() const;
+    /// Of those that are here and of these builds: path, and why an address has no function.
+    std::map<std::string, std::string> unnamed(const std::set<std::string>& build_ids) const;
 
 private:
-    std::unique_ptr<Object> read(const formats::MappedFile& file) const;
+    std::unique_ptr<Object> read(const formats::MappedFile& file);
 
     ObjectPlaces places_;
     std::map<const formats::MappedFile*, std::unique_ptr<Object>> objects_; // null: none here
+    std::map<const formats::MappedFile*, std::string> why_; // of some that are null: MissingFile's
 };
 
 /// Its path without what the kernel adds of one that is gone, and the last part of that.
 std::string_view path_of(const formats::MappedFile& file);
 std::string name_of(const formats::MappedFile& file);
-/// Opens a regular file to read: devices and pipes are not opened.
+/// Bytes of a build id as they are written.
+std::string hexadecimal(std::string_view bytes);
+/// Opens a regular file to read: devices and pipes are not opened.  Else errno says why not.
 base::ScopedFd open_object(const std::string& path);
 /// Adds the functions that debug symbols of that build have, where they are in the folder.
 void add_debug_symbols(ObjectSymbols& object,

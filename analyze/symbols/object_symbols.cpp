@@ -176,7 +176,7 @@ void ObjectSymbols::read_elf(ElfFile& file, int depth) {
         if (name != nullptr && std::string_view(name) == ".note.stapsdt" && depth == 0)
             marks = section;
         if (name != nullptr && std::string_view(name) == ".gnu_debugdata" && depth == 0 &&
-            header.sh_type == SHT_PROGBITS && header.sh_size <= kPackedBytesMax)
+            header.sh_type == SHT_PROGBITS)
             packed = section;
     }
     // They say which variables are looked for in the tables.
@@ -252,17 +252,24 @@ void ObjectSymbols::read_build_id(ElfFile& file) {
 void ObjectSymbols::read_table(ElfFile& file, Elf_Scn* section) {
     GElf_Shdr header;
     Elf_Data* data = nullptr;
-    if (!::gelf_getshdr(section, &header) || header.sh_entsize == 0)
+    if (!::gelf_getshdr(section, &header))
         return;
+    auto leave_out = [&](const std::string& why) {
+        symbols_left_out_.add(base::strprintf("byte %" PRIu64 " of the file: ", header.sh_offset) +
+                              why);
+    };
     Elf_Scn* names = ::elf_getscn(file.get(), header.sh_link);
-    if (!file.take(section) || !file.take(names) ||
+    if (header.sh_entsize == 0 || !file.take(section) || !file.take(names) ||
         (data = ::elf_getdata(section, nullptr)) == nullptr)
-        return;
+        return leave_out(base::strprintf("a table of %" PRIu64 " bytes with entries of %" PRIu64
+                                         ", expected one that lies in the file with its names",
+                                         header.sh_size, header.sh_entsize));
     ByteView name_table = view_of(::elf_rawdata(names, nullptr));
     for (size_t i = 0; i < header.sh_size / header.sh_entsize; i++) {
         GElf_Sym symbol;
-        if (!::gelf_getsym(data, static_cast<int>(i), &symbol))
-            break; // its entries are not as small as it says
+        if (!::gelf_getsym(data, static_cast<int>(i), &symbol)) // not as small as it says
+            return leave_out(base::strprintf("an entry of %" PRIu64 " bytes, expected a symbol's",
+                                             header.sh_entsize));
         const unsigned type = GELF_ST_TYPE(symbol.st_info);
         const bool may_be_named = type == STT_OBJECT && !variables_.empty();
         const bool is_function = type == STT_FUNC || type == STT_GNU_IFUNC;
@@ -276,8 +283,11 @@ void ObjectSymbols::read_table(ElfFile& file, Elf_Scn* section) {
             continue;
         }
         const size_t bytes = sizeof(Symbol) + name.size();
-        if (name.empty() || symbols_bytes_ + bytes > kSymbolsBytesMax)
+        if (name.empty())
             continue;
+        if (symbols_bytes_ + bytes > kSymbolsBytesMax)
+            return leave_out(base::strprintf("names and symbols of more than %zu bytes in memory",
+                                             kSymbolsBytesMax));
         symbols_bytes_ += bytes;
         if (type == STT_GNU_IFUNC)
             chosen_.emplace_back(name);
@@ -288,11 +298,18 @@ void ObjectSymbols::read_table(ElfFile& file, Elf_Scn* section) {
 }
 
 void ObjectSymbols::read_packed(ElfFile& file, Elf_Scn* section) {
-    ByteView packed = file.take(section) ? view_of(::elf_rawdata(section, nullptr)) : ByteView();
-    if (packed.empty())
-        return;
-    base::Bytes image = unpack(packed);
+    GElf_Shdr header = {};
+    static_cast<void>(::gelf_getshdr(section, &header));
+    const bool may_be_read = header.sh_size <= kPackedBytesMax && file.take(section);
+    base::Bytes image =
+        may_be_read ? unpack(view_of(::elf_rawdata(section, nullptr))) : base::Bytes();
     ElfFile inner{ByteView(image)};
+    if (inner.get() == nullptr)
+        symbols_left_out_.add(
+            base::strprintf("byte %" PRIu64 " of the file: .gnu_debugdata of %" PRIu64
+                            " bytes, %zu unpacked, expected a "
+                            "packed library, of %zu bytes at most",
+                            header.sh_offset, header.sh_size, image.size(), kPackedBytesMax));
     read_elf(inner, 1);
 }
 
@@ -308,6 +325,8 @@ bool ObjectSymbols::add_functions_of(const ObjectSymbols& other) {
         return false;
     symbols_.insert(symbols_.end(), other.symbols_.begin(), other.symbols_.end());
     is_whole_ |= other.is_whole_;
+    if (other.symbols_left_out_.count != 0)
+        symbols_left_out_.add("debug symbols, " + other.symbols_left_out_.first);
     sort();
     return true;
 }

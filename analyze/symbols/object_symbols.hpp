@@ -51,6 +51,8 @@ public:
     /// Whether these are all, and not only those that other files may call: it is not stripped, or
     /// has debug symbols.
     bool is_whole() const { return is_whole_; }
+    /// Returns what of its tables of functions could not be read.
+    const base::LeftOut& symbols_left_out() const { return symbols_left_out_; }
     /// Returns the functions of which the dynamic linker chooses one (IFUNC), at no place of their
     /// own.
     const std::vector<std::string>& chosen() const { return chosen_; }
@@ -61,6 +63,8 @@ public:
     /// Returns the address of a variable that a mark's arguments name; empty: the file has no such
     /// symbol.
     std::optional<uint64_t> variable_at(const std::string& name) const;
+    /// Whether the code is in it: in one of debug symbols it is not.
+    bool has_code() const { return !code_.empty(); }
     /// Returns where in the file what lies at an address is; empty: nowhere.
     std::optional<uint64_t> file_offset_of(uint64_t address) const;
     /// Returns the address that the symbols have for an offset in the file; empty: it is not
@@ -93,7 +97,7 @@ private:
     std::vector<Symbol> symbols_;
     std::vector<std::string> chosen_;
     std::vector<ObjectMark> marks_;
-    base::LeftOut marks_left_out_;
+    base::LeftOut marks_left_out_, symbols_left_out_;
     std::map<std::string, uint64_t, std::less<>> variables_; ///< those that operands of marks name
     std::string build_id_;
     uint64_t build_id_offset_ = 0, entry_point_ = 0;

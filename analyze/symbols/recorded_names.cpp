@@ -12,8 +12,8 @@ constexpr uint64_t kClockSlackNs = 1'000'000;
 
 } // namespace
 
-std::optional<formats::ProcessMaps::Match>
-RecordedNames::locate(uint64_t pid, uint64_t address, std::optional<uint64_t> mono_ns) {
+std::optional<formats::ProcessMaps::Match> RecordedNames::locate(uint64_t pid, uint64_t address,
+                                                                 std::optional<uint64_t> mono_ns) {
     auto match = maps_.find(pid, address, mono_ns);
     for (uint64_t near : {kClockSlackNs, -kClockSlackNs})
         if (!match && mono_ns)

@@ -43,8 +43,11 @@ public:
     /// by.
     bool was_in_no_file(uint64_t pid, uint64_t address, uint64_t mono_ns);
 
+    void shown_unnamed(const UserPlace& place) override { unnamed_.insert(place.build_id); }
     /// Files that addresses were in and that are not here.
     MissingFiles missing() const { return files_.missing(); }
+    /// Files here of which addresses were shown without a function: path, and why.
+    std::map<std::string, std::string> unnamed() const { return files_.unnamed(unnamed_); }
     /// Files that have too much debug information for all lines to be read, and of what too much.
     const std::map<std::string, std::string>& too_large() const { return too_large_; }
 
@@ -56,6 +59,7 @@ private:
     ObjectFiles files_;
     formats::JitNames jit_names_;
     std::map<std::string, std::string> too_large_; // by path
+    std::set<std::string> unnamed_;                // build ids
 };
 
 } // namespace daybreak::analyze

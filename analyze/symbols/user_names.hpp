@@ -64,6 +64,8 @@ public:
         static_cast<void>(is_return), static_cast<void>(mono_ns);
         return "";
     }
+    /// Takes note that a place which find() returned is shown without a function.
+    virtual void shown_unnamed(const UserPlace& place) { static_cast<void>(place); }
     /// Returns the program counters that a thread's stack leads to.
     virtual UnwoundStack unwind(uint64_t pid, const RecordedThread& thread,
                                 std::optional<uint64_t> mono_ns) {

@@ -300,6 +300,27 @@ TEST_CASE("of segments over one another the first has what several have", "[anal
           "2 parts left out, the first: a mark at address 0x2800, expected one in the file's code");
 }
 
+TEST_CASE("of tables of functions that are not read it is said why", "[analyze][symbols]") {
+    auto damage = [](uint64_t more_bytes, uint64_t entry_bytes, uint32_t names) {
+        Made made;
+        made.add(kNoName, SHT_STRTAB, std::string("\0f", 3));
+        Elf64_Shdr& table = made.add(kNoName, SHT_SYMTAB, function_at(0x1000));
+        table.sh_size += more_bytes;
+        table.sh_link = names;
+        table.sh_entsize = entry_bytes;
+        return ObjectSymbols::read(made.file().get()).symbols_left_out().text("part");
+    };
+    CHECK(damage(0, sizeof(Elf64_Sym), 2).empty());
+    const std::string begin = "1 part left out, byte 128 of the file: ",
+                      end = ", expected one that lies in the file with its names";
+    CHECK(damage(kHole, sizeof(Elf64_Sym), 2) ==
+          begin + "a table of 1073741848 bytes with entries of 24" + end);
+    CHECK(damage(0, 0, 2) == begin + "a table of 24 bytes with entries of 0" + end);
+    CHECK(damage(0, sizeof(Elf64_Sym), 99) ==
+          begin + "a table of 24 bytes with entries of 24" + end);
+    CHECK(damage(0, 1, 2) == begin + "an entry of 1 bytes, expected a symbol's");
+}
+
 TEST_CASE("of a section of marks that is not read it is said why", "[analyze][symbols]") {
     auto damage = [](uint32_t type, uint64_t bytes) {
         Made made;

@@ -441,8 +441,61 @@ TEST_CASE("a file of another build, or of none that is known, names nothing",
         CHECK(names.user_location(kPid, witness()) ==
               object + base::strprintf(":0x%" PRIx64, offset));
         REQUIRE(users.missing().size() == 1);
-        CHECK(users.missing().begin()->first == code.path);
+        CHECK(users.missing().begin()->path == code.path);
+        CHECK(users.missing().begin()->why ==
+              (wrong == other ? code.path + " is of build id " + hexadecimal(build_id) : ""));
     }
+}
+
+TEST_CASE("why an address has no function is known of each file", "[analyze][symbols]") {
+    Code code = code_at(witness());
+    const std::string build_id = build_id_of(code.path);
+    test::TempFolder temporary;
+    const std::string folder = temporary.path.string(), program = folder + "/program";
+    formats::ProcessMaps maps = maps_of(code, build_id, "/no/such/program");
+    ObjectPlaces places;
+    places.folders = {folder};
+    places.debug_folder = folder;
+    auto show = [&](RecordedNames& users) {
+        return AddressNames(nullptr, &users).user_location(kPid, witness());
+    };
+    auto unnamed = [&] {
+        RecordedNames users(maps, places);
+        CHECK(AddressNames(nullptr, &users).user_module(kPid, witness()) == "program");
+        CHECK(users.unnamed().empty()); // a function was not asked for
+        show(users);
+        CHECK(users.missing().empty());
+        const auto files = users.unnamed();
+        REQUIRE(files.size() == 1);
+        CHECK(files.begin()->first == program);
+        return files.begin()->second;
+    };
+    auto run = [](const std::string& command) { REQUIRE(std::system(command.c_str()) == 0); };
+    run("objcopy --strip-all " + code.path + " " + program);
+    CHECK(unnamed() == "it is stripped, and debug symbols of build id " + hexadecimal(build_id) +
+                           " are not in " + folder);
+    std::ofstream(folder + "/packed") << "no library";
+    run("objcopy --strip-all --add-section .gnu_debugdata=" + folder + "/packed " + code.path +
+        " " + program);
+    CHECK(
+        unnamed().ends_with(": .gnu_debugdata of 10 bytes, 0 unpacked, expected a packed library, "
+                            "of 67108864 bytes at most"));
+    run("objcopy --strip-symbol=daybreak_witness_function " + code.path + " " + program);
+    CHECK(unnamed() == "its symbols have no function there");
+
+    auto why_missing = [&] {
+        RecordedNames users(maps, places);
+        show(users);
+        CHECK(users.unnamed().empty());
+        REQUIRE(users.missing().size() == 1);
+        return users.missing().begin()->why;
+    };
+    std::ofstream(program) << "damaged";
+    CHECK(why_missing() == program + " is not a program or library, or is damaged");
+    std::filesystem::remove(program);
+    CHECK(why_missing().empty());
+    std::filesystem::create_directory(program);
+    CHECK(why_missing() == program + ": Is a directory");
 }
 
 TEST_CASE("a key whose time was known when it was counted keeps what was there then",
