@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <sys/utsname.h>
+#include <unistd.h>
 
 namespace daybreak::cmd {
 
@@ -70,13 +71,44 @@ base::Result<void> take_kernel_symbols(const std::string& path,
     return {};
 }
 
+/// Whether a file is a program, a library or one of debug symbols, and not of the kernel's.
+bool is_program(const std::string& path) {
+    base::ScopedFd file = analyze::open_object(path);
+    char begin[4] = {};
+    return file.valid() && ::pread(file.get(), begin, sizeof(begin), 0) == sizeof(begin) &&
+           std::string_view(begin, sizeof(begin)) == "\177ELF";
+}
+
+/// Takes one, which a recording must have mapped: any other build gives wrong names.
+base::Result<void> take_program(const std::string& path, std::span<formats::Trace* const> traces,
+                                analyze::ObjectPlaces& places) {
+    base::ScopedFd file = analyze::open_object(path);
+    const std::string id = analyze::ObjectSymbols::read_without_functions(file.get()).build_id();
+    if (id.empty())
+        return base::errorf(
+            base::ErrorCode::invalid,
+            "%s has no build id, expected the program that was recorded or its debug "
+            "symbols",
+            path.c_str());
+    const bool is_mapped = std::ranges::any_of(traces, [&](const formats::Trace* trace) {
+        return std::ranges::any_of(trace->recording.maps.files(),
+                                   [&](const auto& one) { return one.first.build_id == id; });
+    });
+    if (!is_mapped)
+        return base::errorf(base::ErrorCode::invalid,
+                            "%s is of build id %s, which no process of the recording had mapped",
+                            path.c_str(), analyze::hexadecimal(id).c_str());
+    places.files.emplace(id, path);
+    return {};
+}
+
 } // namespace
 
 void add_symbols_options(Command command, SymbolsArguments& symbols) {
     command
         .add_option("--symbols", symbols.paths,
                     "Symbols: another trace of that boot or kernel, or its kallsyms; or a "
-                    "folder of programs and libraries")
+                    "program or library, or a folder of them")
         .one_value_each();
     add_debuginfod_option(command, symbols.debuginfod);
 }
@@ -87,6 +119,8 @@ base::Result<analyze::ObjectPlaces> take_symbols(const SymbolsArguments& symbols
     for (const std::string& path : symbols.paths) {
         if (std::error_code ignored; std::filesystem::is_directory(path, ignored))
             places.folders.push_back(path);
+        else if (is_program(path))
+            DBK_TRY_VOID(take_program(path, traces, places));
         else
             DBK_TRY_VOID(take_kernel_symbols(path, traces));
     }
@@ -186,7 +220,7 @@ void complain_of_missing(const analyze::MissingFiles& all) {
         text += " and others";
     complain("functions of " + base::counted(missing.size(), "file") +
              " are not named, this machine does not have that build: " + text +
-             "; --symbols takes a folder of such files");
+             "; --symbols takes such a file, or a folder of them");
 }
 
 } // namespace daybreak::cmd

@@ -17,15 +17,17 @@ namespace daybreak::cmd {
 
 /// Where names come from that a recording does not have.
 struct SymbolsArguments {
-    std::vector<std::string> paths; ///< --symbols: folders: of user programs; a file: of the kernel
+    std::vector<std::string>
+        paths; ///< --symbols: folders and files of programs; a file of the kernel
     bool debuginfod = false;
 };
 
 void add_symbols_options(Command command, SymbolsArguments& symbols);
 
 /// Gives each trace the kernel's symbols of those files that are of its kernel.  Returns where the
-/// programs are to be looked for: the folders, and servers, if they may be asked.
-/// Errors: as recorder::read_old_symbols(), when a file is of none of them; invalid: the file does
+/// programs are to be looked for: the files, the folders, and servers, if they may be asked.
+/// Errors: invalid: a program's file is of no build that is in them; as
+/// recorder::read_old_symbols(), when a file is of none of them; invalid: the file does
 ///         not say of which kernel it is, and they are of several; as of debuginfod_fetch().
 base::Result<analyze::ObjectPlaces> take_symbols(const SymbolsArguments& symbols,
                                                  std::span<formats::Trace* const> traces);

@@ -91,6 +91,11 @@ std::unique_ptr<ObjectFiles::Object> ObjectFiles::read(const MappedFile& file) {
         return nullptr;
     std::string path(path_of(file)), id = by_build_id(file.build_id);
     std::vector<std::string> candidates, debug = {places_.debug_folder + id + ".debug"};
+    auto [given, given_end] = places_.files.equal_range(file.build_id);
+    for (; given != given_end; ++given) {
+        candidates.push_back(given->second);
+        debug.push_back(given->second);
+    }
     for (const std::string& folder : places_.folders) {
         candidates.insert(candidates.end(), {folder + id, folder + "/" + name_of(file)});
         debug.push_back(folder + id + ".debug");

@@ -29,6 +29,8 @@ using ObjectFetch = std::function<std::string(const char* kind, const std::strin
 struct ObjectPlaces {
     /// Searched first: FOLDER/.build-id/NN/REST[.debug], FOLDER/PATH, FOLDER/NAME.
     std::vector<std::string> folders;
+    /// Files by the build id that they have, searched before those: programs, or debug symbols.
+    std::multimap<std::string, std::string> files;
     /// Files of debug symbols by build id.
     std::string debug_folder = "/usr/lib/debug";
     /// The vDSO of the kernel that was recorded; empty: not at hand.

@@ -498,6 +498,35 @@ TEST_CASE("why an address has no function is known of each file", "[analyze][sym
     CHECK(why_missing() == program + ": Is a directory");
 }
 
+TEST_CASE("a file that is given is the program or its debug symbols, by its build",
+          "[analyze][symbols]") {
+    Code code = code_at(witness());
+    const std::string build_id = build_id_of(code.path);
+    test::TempFolder temporary;
+    const std::string stripped = (temporary.path / "stripped").string(),
+                      debug = (temporary.path / "symbols").string();
+    const std::string strip = "objcopy --strip-all " + code.path + " " + stripped +
+                              " && objcopy --only-keep-debug " + code.path + " " + debug;
+    REQUIRE(std::system(strip.c_str()) == 0);
+    formats::ProcessMaps maps = maps_of(code, build_id, "/no/such/program");
+    auto location = [&](std::multimap<std::string, std::string> files, std::string* why = nullptr) {
+        ObjectPlaces places;
+        places.files = std::move(files);
+        RecordedNames users(maps, places);
+        std::string text = AddressNames(nullptr, &users).user_location(kPid, witness());
+        if (why != nullptr && users.missing().size() == 1)
+            *why = users.missing().begin()->why;
+        return text;
+    };
+    CHECK(location({{build_id, code.path}}) == "program`daybreak_witness_function");
+    CHECK(location({{build_id, debug}, {build_id, stripped}}) ==
+          "program`daybreak_witness_function");
+    CHECK(location({{build_id, stripped}}).starts_with("program:0x"));
+    std::string why;
+    CHECK(location({{build_id, debug}}, &why).starts_with("program:0x"));
+    CHECK(why == debug + " has debug symbols alone, without the code");
+}
+
 TEST_CASE("a key whose time was known when it was counted keeps what was there then",
           "[analyze][symbols]") {
     Code code = code_at(witness());
