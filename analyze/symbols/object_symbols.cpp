@@ -271,17 +271,15 @@ void ObjectSymbols::read_table(ElfFile& file, Elf_Scn* section) {
             return leave_out(base::strprintf("an entry of %" PRIu64 " bytes, expected a symbol's",
                                              header.sh_entsize));
         const unsigned type = GELF_ST_TYPE(symbol.st_info);
-        const bool may_be_named = type == STT_OBJECT && !variables_.empty();
+        const bool is_data = type == STT_OBJECT && (symbol.st_size != 0 || !variables_.empty());
         const bool is_function = type == STT_FUNC || type == STT_GNU_IFUNC;
-        if ((!is_function && !may_be_named) || symbol.st_shndx == SHN_UNDEF)
+        if ((!is_function && !is_data) || symbol.st_shndx == SHN_UNDEF)
             continue;
         std::string_view name = base::short_string_at(name_table, symbol.st_name, kNameBytesMax);
-        if (may_be_named) {
-            auto known = variables_.find(name);
-            if (known != variables_.end())
-                known->second = symbol.st_value;
+        if (auto known = variables_.find(name); is_data && known != variables_.end())
+            known->second = symbol.st_value;
+        if (is_data && symbol.st_size == 0)
             continue;
-        }
         const size_t bytes = sizeof(Symbol) + name.size();
         if (name.empty())
             continue;
@@ -292,8 +290,9 @@ void ObjectSymbols::read_table(ElfFile& file, Elf_Scn* section) {
         if (type == STT_GNU_IFUNC)
             chosen_.emplace_back(name);
         else
-            symbols_.push_back({symbol.st_value, symbol.st_size, std::string(name),
-                                rank_of(symbol.st_info, name)});
+            (is_data ? data_ : symbols_)
+                .push_back({symbol.st_value, symbol.st_size, std::string(name),
+                            rank_of(symbol.st_info, name)});
     }
 }
 
@@ -314,16 +313,18 @@ void ObjectSymbols::read_packed(ElfFile& file, Elf_Scn* section) {
 }
 
 void ObjectSymbols::sort() {
-    std::stable_sort(symbols_.begin(), symbols_.end(), [](const Symbol& a, const Symbol& b) {
-        return std::tuple(a.address, a.bytes != 0, 255 - a.rank) <
-               std::tuple(b.address, b.bytes != 0, 255 - b.rank);
-    });
+    for (std::vector<Symbol>* symbols : {&symbols_, &data_})
+        std::ranges::stable_sort(*symbols, [](const Symbol& a, const Symbol& b) {
+            return std::tuple(a.address, a.bytes != 0, 255 - a.rank) <
+                   std::tuple(b.address, b.bytes != 0, 255 - b.rank);
+        });
 }
 
 bool ObjectSymbols::add_functions_of(const ObjectSymbols& other) {
     if (build_id_.empty() || build_id_ != other.build_id_)
         return false;
     symbols_.insert(symbols_.end(), other.symbols_.begin(), other.symbols_.end());
+    data_.insert(data_.end(), other.data_.begin(), other.data_.end());
     is_whole_ |= other.is_whole_;
     if (other.symbols_left_out_.count != 0)
         symbols_left_out_.add("debug symbols, " + other.symbols_left_out_.first);
@@ -335,17 +336,25 @@ std::optional<uint64_t> ObjectSymbols::address_of(uint64_t file_offset) const {
     return moved(by_offset_, file_offset);
 }
 
-const ObjectSymbols::Symbol* ObjectSymbols::find(uint64_t address) const {
+const ObjectSymbols::Symbol* ObjectSymbols::last_until(const std::vector<Symbol>& symbols,
+                                                       uint64_t address) {
     auto after = std::upper_bound(
-        symbols_.begin(), symbols_.end(), address,
+        symbols.begin(), symbols.end(), address,
         [](uint64_t wanted, const Symbol& symbol) { return wanted < symbol.address; });
-    if (after == symbols_.begin())
+    return after == symbols.begin() ? nullptr : &*(after - 1);
+}
+
+const ObjectSymbols::Symbol* ObjectSymbols::find(uint64_t address) const {
+    const Symbol* symbol = last_until(symbols_, address);
+    if (symbol == nullptr || (symbol->bytes == 0 && !moved(code_, address)))
         return nullptr;
-    const Symbol& symbol = *(after - 1);
-    if (symbol.bytes == 0 && !moved(code_, address))
-        return nullptr;
-    uint64_t bytes = symbol.bytes != 0 ? symbol.bytes : kSizelessBytesMax;
-    return address - symbol.address < bytes ? &symbol : nullptr;
+    uint64_t bytes = symbol->bytes != 0 ? symbol->bytes : kSizelessBytesMax;
+    return address - symbol->address < bytes ? symbol : nullptr;
+}
+
+const ObjectSymbols::Symbol* ObjectSymbols::find_data(uint64_t address) const {
+    const Symbol* symbol = last_until(data_, address);
+    return symbol != nullptr && address - symbol->address < symbol->bytes ? symbol : nullptr;
 }
 
 } // namespace daybreak::analyze

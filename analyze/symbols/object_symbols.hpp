@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// ObjectSymbols: the functions that an ELF file has, and which build it is.
+// ObjectSymbols: the functions and variables that an ELF file has, and which build it is.
 //
 // Any user's file is read: what is read of it is bounded, and what does not hold together is left
 // out.  A stripped file may carry the table of its local functions packed (.gnu_debugdata); a file
@@ -72,6 +72,8 @@ public:
     std::optional<uint64_t> address_of(uint64_t file_offset) const;
     /// Returns the function that an address is in, or null.
     const Symbol* find(uint64_t address) const;
+    /// Returns the variable that an address is in, or null.
+    const Symbol* find_data(uint64_t address) const;
     /// Whether the function is called: the one where a program begins is not, its stack has no
     /// address to return to.
     bool is_called(const Symbol& function) const { return function.address != entry_point_; }
@@ -91,10 +93,11 @@ private:
     void read_packed(ElfFile& file, Elf_Scn* section);
     void read_marks(ElfFile& file, Elf_Scn* section, uint64_t base_address);
     void sort();
+    static const Symbol* last_until(const std::vector<Symbol>& symbols, uint64_t address);
 
     std::vector<Segment> segments_;
     Ranges by_address_, by_offset_, code_; ///< of segments; code: those by address that are
-    std::vector<Symbol> symbols_;
+    std::vector<Symbol> symbols_, data_;   ///< functions; variables that have a size
     std::vector<std::string> chosen_;
     std::vector<ObjectMark> marks_;
     base::LeftOut marks_left_out_, symbols_left_out_;

@@ -23,6 +23,7 @@ namespace daybreak::live {
 namespace {
 
 constexpr const char *kVdso = "[vdso]", *kProgram = "a.out";
+constexpr uint64_t kPageBytes = 4096; ///< of this processor
 
 /// Of a file that was replaced or deleted since, too: the kernel says so after its path.
 std::string name_of(const std::string& path) {
@@ -217,6 +218,31 @@ std::optional<analyze::UserPlace> ProcessNames::find_made(uint64_t pid, uint64_t
     return place;
 }
 
+/// Variables that begin as zeros (.bss) lie after the last mapping of their file, in none.
+std::optional<analyze::UserPlace> ProcessNames::find_variable(uint64_t pid, uint64_t address,
+                                                              const Mapping& mapping) {
+    const Mapping* of_file = &mapping;
+    if (mapping.path.empty() && of_file != known_[pid].maps.data())
+        of_file--;
+    if (of_file->is_code || !of_file->path.starts_with('/') ||
+        (of_file != &mapping && of_file->end != mapping.begin))
+        return std::nullopt;
+    const analyze::ObjectSymbols& object = object_of(pid, *of_file);
+    if (object.segments().empty())
+        return std::nullopt;
+    analyze::UserPlace place;
+    place.object = name_of(of_file->path);
+    place.object_start = of_file->object_start;
+    place.object_offset =
+        address - place.object_start + object.segments().front().address / kPageBytes * kPageBytes;
+    const analyze::ObjectSymbols::Symbol* symbol = object.find_data(place.object_offset);
+    if (symbol == nullptr)
+        return std::nullopt;
+    place.symbol = symbol->name;
+    place.symbol_offset = place.object_offset - symbol->address;
+    return place;
+}
+
 std::vector<ProcessNames::Function>
 ProcessNames::functions(uint64_t pid, const std::function<bool(const Function&)>& wanted) {
     std::vector<Function> found;
@@ -339,8 +365,8 @@ bool ProcessNames::is_other_than(uint64_t pid, uint64_t address, std::optional<u
                                  const Mapping* now) {
     auto then = recorded_ ? recorded_->locate(pid, address, mono_ns) : std::nullopt;
     if (!then) // what is in no file has no name by /proc either, but where a file lies there now
-        return recorded_ && mono_ns && now != nullptr && now->path.starts_with('/') &&
-               recorded_->was_in_no_file(pid, address, *mono_ns);
+        return recorded_ && mono_ns && now != nullptr && now->is_code &&
+               now->path.starts_with('/') && recorded_->was_in_no_file(pid, address, *mono_ns);
     if (now == nullptr || now->path.empty())
         return true;
     if (now->path[0] != '/')
@@ -363,6 +389,9 @@ std::optional<analyze::UserPlace> ProcessNames::find(uint64_t pid, uint64_t addr
             return then;
         mapping = nullptr;
     }
+    if (mapping != nullptr && !mapping->is_code)
+        if (auto variable = find_variable(pid, address, *mapping))
+            return variable;
     if (mapping == nullptr || mapping->path.empty())
         return find_made(pid, address);
     analyze::UserPlace place;

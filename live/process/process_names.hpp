@@ -142,6 +142,8 @@ private:
                        const Mapping* now);
     void take_made(uint64_t pid);
     std::optional<analyze::UserPlace> find_made(uint64_t pid, uint64_t address);
+    std::optional<analyze::UserPlace> find_variable(uint64_t pid, uint64_t address,
+                                                    const Mapping& mapping);
 
     formats::ProcessMaps recorded_maps_;
     std::unique_ptr<analyze::RecordedNames> recorded_; ///< by those maps; null: there are none

@@ -13,6 +13,7 @@
 #include <fcntl.h>
 #include <filesystem>
 #include <fstream>
+#include <memory>
 #include <sched.h>
 #include <sys/inotify.h>
 #include <sys/mman.h>
@@ -27,6 +28,12 @@ using namespace daybreak::live;
 extern "C" int process_names_test_function(int x);
 int process_names_test_function(int x) {
     return x + 1;
+}
+
+// Of the file's data, and of what begins as zeros, which lies partly in no file.
+extern "C" {
+int process_names_test_data[3] = {1, 2, 3};
+char process_names_test_zeros[1 << 20];
 }
 
 namespace {
@@ -151,6 +158,25 @@ TEST_CASE("an address in a program has the function's name", "[live][names]") {
     CHECK(place->symbol_offset == 1);
     CHECK(place->object_start < address());
     CHECK_FALSE(names.find(self(), 1, std::nullopt)); // nothing is mapped there
+}
+
+TEST_CASE("an address in a variable has its name", "[live][names]") {
+    test::MapsBlock block; // what is mapped as code is recorded, and says nothing of variables
+    put_own_code(block, static_cast<uint32_t>(self()), 1'000'000'000);
+    ProcessNames names;
+    names.set_maps(maps_of(block));
+    auto name_at = [&](const void* at) {
+        auto place = names.find(self(), reinterpret_cast<uint64_t>(at), 2'000'000'000);
+        return place ? base::strprintf("%s`%s+%" PRIu64, place->object.c_str(),
+                                       place->symbol.c_str(), place->symbol_offset)
+                     : "";
+    };
+    CHECK(name_at(&process_names_test_data[2]) == "test_live_process`process_names_test_data+8");
+    for (size_t at : {size_t{0}, sizeof(process_names_test_zeros) - 1})
+        CHECK(name_at(&process_names_test_zeros[at]) ==
+              "test_live_process`process_names_test_zeros+" + std::to_string(at));
+    auto memory = std::make_unique<char[]>(64);
+    CHECK(name_at(memory.get()).find("process_names_test") == std::string::npos);
 }
 
 TEST_CASE("the functions of a process are where they lie", "[live][names]") {
