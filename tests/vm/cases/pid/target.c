@@ -13,7 +13,7 @@
  *   target runs              work() until its input ends; succeeds when its text is then what it was
  *   target makes             work() from code that it has made, and named as a runtime does, in both ways; then reads a letter
  *   target sorts             work(7) from a function that libc's qsort() calls
- *   target locks             a thread waits for a mutex and a rwlock that main holds; five times no one waits
+ *   target locks             waits for and holds locks of each kind, and prints how often: KIND COUNT CALLER
  *   target deep N            a function that calls itself N times, and returns as often
  *   target leases FILE       holds the lease of a file: who opens it waits for its end
  *   target text              the bytes of its text, as they are in memory, as a number
@@ -34,6 +34,7 @@
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 static long count;
@@ -204,33 +205,101 @@ static int makes(void)
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static pthread_rwlock_t rwlock = PTHREAD_RWLOCK_INITIALIZER;
+static pthread_cond_t condition = PTHREAD_COND_INITIALIZER;
 
-static void *waiter(void *unused)
+enum { MUTEX, READER, WRITER };
+
+/* What a function did itself. */
+struct lock_counts {
+	const char *function;
+	long blocks[3], holds[3];
+};
+
+static struct lock_counts of_locks = { .function = "locks" }, of_waits = { .function = "waits_for_locks" };
+
+/* In the function that it stands in: who calls is part of the report.  It waits if another holds the lock. */
+#define TAKE(counts, kind, try, lock, unlock, on)                                                                      \
+	do {                                                                                                           \
+		if (try(on) == 0) {                                                                                    \
+			(counts).holds[kind]++;                                                                        \
+			unlock(on);                                                                                    \
+		} else {                                                                                               \
+			(counts).blocks[kind]++;                                                                       \
+		}                                                                                                      \
+		lock(on);                                                                                              \
+		(counts).holds[kind]++;                                                                                \
+	} while (0)
+
+static struct timespec in_10_ms(void)
 {
-	(void)unused;
-	pthread_mutex_lock(&mutex);
+	struct timespec when;
+
+	clock_gettime(CLOCK_REALTIME, &when);
+	when.tv_nsec += 10000000;
+	when.tv_sec += when.tv_nsec / 1000000000;
+	when.tv_nsec %= 1000000000;
+	return when;
+}
+
+/* Main holds all at first: the mutex, then the rwlock as writer, then as reader. */
+__attribute__((noinline)) static void *waits_for_locks(void *unused)
+{
+	struct timespec soon = in_10_ms();
+
+	/* A lock that was not got was waited for in vain, and is not held. */
+	if (pthread_mutex_timedlock(&mutex, &soon) == 0)
+		exit(3);
+	TAKE(of_waits, MUTEX, pthread_mutex_trylock, pthread_mutex_lock, pthread_mutex_unlock, &mutex);
+	soon = in_10_ms();
+	pthread_cond_timedwait(&condition, &mutex, &soon); /* held before and after, not meanwhile */
+	of_waits.holds[MUTEX]++;
 	pthread_mutex_unlock(&mutex);
-	pthread_rwlock_rdlock(&rwlock);
+	TAKE(of_waits, READER, pthread_rwlock_tryrdlock, pthread_rwlock_rdlock, pthread_rwlock_unlock, &rwlock);
+	usleep(400000); /* main waits to write */
 	pthread_rwlock_unlock(&rwlock);
-	return NULL;
+	usleep(200000); /* then it reads */
+	TAKE(of_waits, WRITER, pthread_rwlock_trywrlock, pthread_rwlock_wrlock, pthread_rwlock_unlock, &rwlock);
+	pthread_rwlock_unlock(&rwlock);
+	return unused;
+}
+
+static void print_counts(const struct lock_counts *counts)
+{
+	static const char *const kinds[] = { "Mutex", "R/W reader", "R/W writer" };
+
+	for (int i = 0; i < 3; i++) {
+		if (counts->blocks[i])
+			printf("%s block %ld %s\n", kinds[i], counts->blocks[i], counts->function);
+		if (counts->holds[i])
+			printf("%s hold %ld %s\n", kinds[i], counts->holds[i], counts->function);
+	}
 }
 
 __attribute__((noinline)) static void locks(void)
 {
 	pthread_t other;
 
-	pthread_mutex_lock(&mutex);
-	pthread_rwlock_wrlock(&rwlock);
-	pthread_create(&other, NULL, waiter, NULL);
+	TAKE(of_locks, MUTEX, pthread_mutex_trylock, pthread_mutex_lock, pthread_mutex_unlock, &mutex);
+	TAKE(of_locks, WRITER, pthread_rwlock_trywrlock, pthread_rwlock_wrlock, pthread_rwlock_unlock, &rwlock);
+	pthread_create(&other, NULL, waits_for_locks, NULL);
 	usleep(400000);
 	pthread_mutex_unlock(&mutex);
 	usleep(400000);
 	pthread_rwlock_unlock(&rwlock);
+	usleep(200000); /* the other reads */
+	TAKE(of_locks, WRITER, pthread_rwlock_trywrlock, pthread_rwlock_wrlock, pthread_rwlock_unlock, &rwlock);
+	pthread_rwlock_unlock(&rwlock);
+	TAKE(of_locks, READER, pthread_rwlock_tryrdlock, pthread_rwlock_rdlock, pthread_rwlock_unlock, &rwlock);
+	usleep(600000); /* the other waits to write */
+	pthread_rwlock_unlock(&rwlock);
 	pthread_join(other, NULL);
 	for (int i = 0; i < 5; i++) {
 		pthread_mutex_lock(&mutex);
+		of_locks.holds[MUTEX]++;
 		pthread_mutex_unlock(&mutex);
 	}
+	print_counts(&of_locks);
+	print_counts(&of_waits);
 }
 
 static int sealed(void)
