@@ -38,7 +38,7 @@
  *   [F] pid_mutex            hooks of provider pid, and files that come later; also taken by a process
  *                            that has mapped one, before it is back in user space, without [S]
  *   [B] the bank's mutex     its blocks (bank.c); nothing is taken under it
- *   [M] lock of maps/log.c   entries about mappings; a raw spinlock, nothing is taken under it.  Its
+ *   [M] lock of maps/log.c   entries about mappings; a raw spinlock, no lock of the module is taken under it.  Its
  *                            hooks run under the kernel's own, mmap_lock among them; under [S]
  *                            mmap_lock is only tried for
  *
