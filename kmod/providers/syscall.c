@@ -18,7 +18,6 @@
  * set when that is an error.  rt_sigreturn has no return: it returns to
  * somewhere else than it was called from, and the number is gone by then.
  */
-#include <linux/nospec.h>
 #include <linux/ptrace.h>
 #include <linux/slab.h>
 
@@ -65,17 +64,14 @@ static const u8 argument_words[DBK_CALL_ARGUMENTS] = DBK_CALL_ARGUMENT_WORDS;
 static __probe_ctx_inline struct dbk_probe *
 probe_of(const struct side *side, enum dbk_call_table table, unsigned long number)
 {
-	if (unlikely(number >= DBK_CALL_NUMBERS))
-		return NULL;
-	/* The number is the program's: not past the table while the processor guesses, either (Spectre). */
-	return side->by_number[table][array_index_nospec(number, DBK_CALL_NUMBERS)];
+	return likely(number < DBK_CALL_NUMBERS) ? side->by_number[table][number] : NULL;
 }
 
 /* Of a call that is not of 32 bits. */
 static __probe_ctx_inline struct dbk_probe *probe_of_64(const struct side *side, unsigned long number)
 {
 	if (likely(number < DBK_CALL_NUMBERS))
-		return probe_of(side, DBK_CALL_NATIVE, number);
+		return side->by_number[DBK_CALL_NATIVE][number];
 	return probe_of(side, DBK_CALL_X32, dbk_call_number_x32(number));
 }
 
