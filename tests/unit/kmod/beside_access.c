@@ -157,7 +157,7 @@ static long kernel_read_file(struct file *file, loff_t offset, void **buffer, si
 
 void test_anonymous_enable(const void *dof, size_t bytes, const char *place, const char *file, const char *name)
 {
-	assert(dbk.mutex.held);
+	assert(!dbk.mutex.held);
 	test_program_enabled(dof, bytes, place, file, name);
 }
 
