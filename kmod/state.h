@@ -43,7 +43,7 @@
  *                            mmap_lock is only tried for
  *
  * So: no user memory is touched under [S] or [L] (a fault takes mmap_lock), no file that a program names is
- * opened there (its server may never answer; but at boot, when no one else is there), no notifier is registered
+ * opened there (its server may never answer), no notifier is registered
  * or unregistered under [S], and no cpu hotplug callback of the module takes [S].
  *
  * Keys of fields:

@@ -5,7 +5,7 @@
 
 #include "base/file.hpp"
 #include "formats/trace/jit_dump.hpp"
-#include "formats/trace/jit_lines.hpp"
+#include "formats/trace/jit_names.hpp"
 
 #include <algorithm>
 #include <cerrno>
@@ -231,6 +231,7 @@ private:
         if (bytes == bytes_known_)
             return;
         std::string text;
+        size_t functions_left = formats::kJitFunctionsMax;
         for (const Source& source : sources) {
             const std::string same = strprintf("/proc/self/fd/%d", source.file.get());
             ScopedFd opened(::open(same.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
@@ -241,8 +242,12 @@ private:
             bytes_seen_ = bytes;
             const uint64_t room =
                 std::min<uint64_t>(formats::kJitTextBytesMax - text.size(), bytes_left_);
-            text += source.is_dump ? read_dump(opened.get(), room, source.where)
-                                   : read_lines(opened.get(), room, source);
+            const std::string more = source.is_dump ? read_dump(opened.get(), room, source.where)
+                                                    : read_lines(opened.get(), room, source);
+            std::string damage = formats::lines_left_out(more, functions_left).text("line");
+            if (!damage.empty())
+                refuse(source.where, damage);
+            text += more;
         }
         if (!text.empty())
             result_.texts.push_back({pid, std::move(text)});
@@ -262,8 +267,6 @@ private:
         text.resize(text.rfind('\n', done) + 1); // npos + 1 is 0
         if (source.bytes > room)
             refuse(source.where, "more bytes than are taken: only its beginning is");
-        if (std::string damage = formats::lines_left_out(text).text("line"); !damage.empty())
-            refuse(source.where, damage);
         return text;
     }
 

@@ -156,7 +156,7 @@ ObjectFiles::unnamed(const std::set<std::string>& build_ids) const {
         if (!object || object->path.empty() || !build_ids.contains(file->build_id))
             continue;
         std::string damage = object->symbols.symbols_left_out().text("part");
-        files[object->path] = !damage.empty() ? "of its tables of symbols " + damage
+        files[object->path] = !damage.empty() ? "its tables of symbols: " + damage
                               : object->symbols.is_whole()
                                   ? "its symbols have no function there"
                                   : "it is stripped, and debug symbols of build id " +

@@ -4,7 +4,6 @@
 #include "formats/trace/jit_names.hpp"
 
 #include "base/visible.hpp"
-#include "formats/trace/jit_lines.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -55,17 +54,27 @@ std::optional<Line> read_line(std::string_view line) {
 
 } // namespace
 
-base::LeftOut lines_left_out(std::string_view untrusted) {
+base::LeftOut lines_left_out(std::string_view untrusted, size_t& functions_left) {
     constexpr size_t kShownBytes = 40;
     base::LeftOut left_out;
     for (size_t number = 1; !untrusted.empty(); number++) {
         std::string_view line = take_line(untrusted);
-        if (line.empty() || read_line(line))
+        const std::optional<Line> read = read_line(line);
+        if (line.empty() || (read && read->bytes == 0))
             continue;
-        left_out.add("line " + std::to_string(number) + ": \"" +
-                     base::visible_name(std::string(line.substr(0, kShownBytes))) +
-                     (line.size() > kShownBytes ? "...\"" : "\"") +
-                     ", expected ADDRESS SIZE NAME, in hexadecimal and within 64 bits");
+        if (read && functions_left != 0) {
+            functions_left--;
+            continue;
+        }
+        if (left_out.count++ != 0)
+            continue; // millions of lines may be damaged
+        left_out.first =
+            "line " + std::to_string(number) + ": " +
+            (read ? "expected at most " + std::to_string(kJitFunctionsMax) +
+                        " functions of a process"
+                  : "\"" + base::visible_name(std::string(line.substr(0, kShownBytes))) +
+                        (line.size() > kShownBytes ? "...\"" : "\"") +
+                        ", expected ADDRESS SIZE NAME, in hexadecimal and within 64 bits");
     }
     return left_out;
 }
@@ -98,7 +107,7 @@ JitNames::Functions& JitNames::functions_of(uint64_t pid) {
     auto [process, is_new] = processes_.try_emplace(pid);
     auto known = texts_.find(pid);
     std::string_view text = is_new && known != texts_.end() ? known->second : std::string_view();
-    size_t left = std::min(kFunctionsMax, functions_left_);
+    size_t left = std::min(kJitFunctionsMax, functions_left_);
     functions_left_ -= left;
     while (!text.empty() && left != 0) {
         auto line = read_line(take_line(text));

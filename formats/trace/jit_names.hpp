@@ -8,6 +8,8 @@
 // recording takes it apart, as untrusted as it came.
 #pragma once
 
+#include "base/counted.hpp"
+
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -27,6 +29,13 @@ struct JitText {
 constexpr size_t kJitTextBytesMax = 16u << 20, kJitTextsBytesMax = 48u << 20;
 /// Files that are taken: one for a process.
 constexpr size_t kJitTextsMax = 10000;
+
+/// Functions that are taken of one process.
+constexpr size_t kJitFunctionsMax = 1u << 18;
+
+/// Returns the lines of an untrusted text that JitNames leaves out: those that do not hold, and
+/// functions when `functions_left` are taken already; leaves how many more may come.
+base::LeftOut lines_left_out(std::string_view untrusted, size_t& functions_left);
 
 class JitNames {
 public:
@@ -52,8 +61,6 @@ private:
     using Functions = std::map<uint64_t, Function>; // by address
 
     Functions& functions_of(uint64_t pid);
-
-    static constexpr size_t kFunctionsMax = 1u << 18; ///< of a process
 
     std::map<uint64_t, std::string> texts_; // by pid
     size_t bytes_ = 0;                      // of these

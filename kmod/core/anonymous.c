@@ -19,7 +19,6 @@ void dbk_anonymous_enable(const void *untrusted_dof, size_t bytes, const char *p
 	struct dbk_loaded loaded = {};
 	struct dbk_reason reason;
 	struct dbk_ring *ring;
-
 	int err = dbk_loaded_create(untrusted_dof, bytes, &reason, &loaded);
 
 	if (!err) {

@@ -168,7 +168,7 @@ void Places::add_mark(const formats::DofProbeName& description, formats::DofPlac
 
 void Places::note_marks(const std::string& path, const analyze::ObjectSymbols& object) {
     if (std::string text = object.marks_left_out().text("part"); !text.empty())
-        damaged_.emplace(path, "of .note.stapsdt of " + base::visible_name(path) + " " + text);
+        damaged_.emplace(path, base::visible_name(path) + ": .note.stapsdt: " + text);
 }
 
 void Places::add_marks(const formats::DofProbeName& description, uint32_t pid) {
@@ -229,9 +229,8 @@ std::string Places::remark() const {
         if (named++ < kDamagedNamed)
             lines.push_back(damage);
     if (damaged_.size() > kDamagedNamed)
-        lines.push_back("of .note.stapsdt of " +
-                        base::counted(damaged_.size() - kDamagedNamed, "more file") +
-                        " parts are left out");
+        lines.push_back(".note.stapsdt is damaged in " +
+                        base::counted(damaged_.size() - kDamagedNamed, "more file"));
     std::string text;
     for (const std::string& line : lines)
         text += (text.empty() ? "" : "\n") + line;

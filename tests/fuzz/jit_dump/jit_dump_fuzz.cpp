@@ -4,7 +4,6 @@
 // more of them than records, none longer than was allowed; and each of them names a function.
 #include "base/result.hpp"
 #include "formats/trace/jit_dump.hpp"
-#include "formats/trace/jit_lines.hpp"
 #include "formats/trace/jit_names.hpp"
 
 #include <algorithm>
@@ -22,9 +21,10 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     constexpr size_t kRecords = 64, kBytesMax = 8192;
     size_t left = kRecords;
     formats::JitDumpText made = formats::text_of_jit_dump(read, kBytesMax, left);
+    size_t functions_left = kRecords;
     // A line is made of what holds only.
     DBK_ASSERT(made.left_out.count <= kRecords + 1 &&
-               formats::lines_left_out(made.text).count == 0);
+               formats::lines_left_out(made.text, functions_left).count == 0);
     DBK_ASSERT(made.text.size() <= kBytesMax && (made.text.empty() || made.text.ends_with('\n')));
     DBK_ASSERT(static_cast<size_t>(std::ranges::count(made.text, '\n')) <= kRecords - left);
     formats::JitNames names;

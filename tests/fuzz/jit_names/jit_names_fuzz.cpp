@@ -3,7 +3,6 @@
 // Fuzz target: the text of a perf-PID.map from arbitrary bytes.  Holds: an address has the name of
 // a line of it, within that function.
 #include "base/result.hpp"
-#include "formats/trace/jit_lines.hpp"
 #include "formats/trace/jit_names.hpp"
 
 #include <algorithm>
@@ -12,7 +11,8 @@ using namespace daybreak;
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     std::string text(reinterpret_cast<const char*>(data), size);
-    const base::LeftOut left_out = formats::lines_left_out(text);
+    size_t functions_left = 2;
+    const base::LeftOut left_out = formats::lines_left_out(text, functions_left);
     DBK_ASSERT(left_out.count <= size && left_out.text("line").size() < 400);
     formats::JitNames names;
     names.add(formats::JitText{1, text});

@@ -100,7 +100,25 @@ TEST_CASE("an enabling matches what is there and what comes later", "[engine][co
     }
 }
 
-TEST_CASE("probes without ECBs go at once, those of their host that have some stay", "[engine][consumer]") {
+TEST_CASE("a probe that is named by its id is awaited until it comes", "[engine][consumer]") {
+    Engine engine;
+    auto& last = engine.probe("test", "", "", "there");
+    Dof dof;
+    dof.ecb(":::", {dof.trace(constant(1))}, DOF_SECIDX_NONE, last.id + 1);
+    engine.start(dof.build());
+    dbk_probe coming{};
+    coming.provider = "test";
+    coming.module = coming.function = "";
+    coming.name = "coming";
+    CHECK(dbk_probe_is_awaited(engine.get(), &coming));
+    auto& next = engine.probe("test", "", "", "next");
+    CHECK(next.id == last.id + 1);
+    CHECK(dbk_probe_is_enabled(&next));
+    CHECK_FALSE(dbk_probe_is_awaited(engine.get(), &coming));
+}
+
+TEST_CASE("probes without ECBs go at once, those of their host that have some stay",
+          "[engine][consumer]") {
     Engine engine;
     int ours = 0, others = 0;
     dbk_probe probes[4]{};

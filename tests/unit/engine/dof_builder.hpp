@@ -165,9 +165,10 @@ public:
         return section(DOF_SECT_DIFOHDR, header.data(), header.size(), 4, 0);
     }
 
-    /// "provider:module:function:name"
-    uint32_t probe(std::string_view description) {
+    /// "provider:module:function:name"; or ":::" and the probe's id
+    uint32_t probe(std::string_view description, uint32_t id = 0) {
         dof_probedesc desc{};
+        desc.id = id;
         uint32_t* parts[] = {&desc.provider, &desc.module, &desc.function, &desc.name};
         for (auto* part : parts) {
             size_t end = std::min(description.find(':'), description.size());
@@ -187,9 +188,9 @@ public:
     }
 
     uint32_t ecb(std::string_view description, const std::vector<Action>& list,
-                 uint32_t predicate = DOF_SECIDX_NONE) {
+                 uint32_t predicate = DOF_SECIDX_NONE, uint32_t id = 0) {
         dof_ecbdesc desc{};
-        desc.probes = probe(description);
+        desc.probes = probe(description, id);
         desc.predicate = predicate;
         desc.actions = list.empty() ? DOF_SECIDX_NONE : actions(list);
         return section(DOF_SECT_ECBDESC, &desc, sizeof(desc), 8, 0);

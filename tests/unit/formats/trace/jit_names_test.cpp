@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "formats/trace/jit_names.hpp"
 
-#include "formats/trace/jit_lines.hpp"
 #include "formats/trace/message.hpp"
 #include "formats/trace/reader.hpp"
 #include "formats/trace/writer.hpp"
@@ -49,13 +48,19 @@ TEST_CASE("lines of perf-PID.map name functions, those that do not hold are left
 TEST_CASE("of lines that are left out it is said how many, which and what was expected",
           "[trace]") {
     const std::string expected = ", expected ADDRESS SIZE NAME, in hexadecimal and within 64 bits";
-    auto damage = [](const std::string& text) { return lines_left_out(text).text("line"); };
+    size_t functions_left = 3 + 1 + 2;
+    auto damage = [&](const std::string& text) {
+        return lines_left_out(text, functions_left).text("line");
+    };
     CHECK(damage("1000 20 f\n\n0x2000 0 of no bytes\n3000 10 g").empty());
     CHECK(damage("1000 20 f\nxyz 10 not\ta number\n1000 20 f\n") ==
           "1 line left out, line 2: \"xyz 10 not\\011a number\"" + expected);
     CHECK(
         damage("1000 20 f\n" + std::string(41, 'g') + "\n3000\n3000 10 \nfffffffffffffff0 20 h") ==
         "4 lines left out, the first: line 2: \"" + std::string(40, 'g') + "...\"" + expected);
+    CHECK(functions_left == 1);
+    CHECK(damage("1000 20 f\n3000 10 g\n4000 10 h\n") ==
+          "2 lines left out, the first: line 2: expected at most 262144 functions of a process");
 }
 
 TEST_CASE("texts of runtimes take no more room than a recorder gives them", "[trace]") {
@@ -82,6 +87,9 @@ TEST_CASE("a process with more functions than are taken leaves those of others a
     for (int i = 1; i <= (1 << 18) + 1; i++)
         text += base::strprintf("%x000 10 f\n", i);
     names.add(JitText{1, text});
+    size_t functions_left = kJitFunctionsMax;
+    CHECK(lines_left_out(text, functions_left).first ==
+          "line 262145: expected at most 262144 functions of a process");
     names.add(JitText{2, "1000 10 g\n"});
     CHECK(at(names, 1, 0x1000) == "f+0");
     CHECK(at(names, 1, 0x40000000) == "f+0");

@@ -338,8 +338,8 @@ TEST_CASE("marks that are left out are remarked once for their file", "[live]") 
     CHECK(places.all().size() == 2);
     const std::string shown = (folder.path / "dama\\012ged").string();
     CHECK(places.remark() ==
-          "of .note.stapsdt of " + shown +
-              " 1 part left out, byte 60: a provider of 0 bytes, expected a name");
+          shown + ": .note.stapsdt: 1 part left out, byte 60: a provider of 0 bytes, expected a "
+                  "name");
     // Of no mark that is whole, too, and of a process.
     const std::string mapped = (folder.path / "mapped").string();
     std::ofstream(mapped) << program;
@@ -352,7 +352,7 @@ TEST_CASE("marks that are left out are remarked once for their file", "[live]") 
     ::munmap(code, 0x1000);
     for (const Places* some : {&running, &own_process}) {
         CHECK(some->all().empty());
-        CHECK(some->remark().find("/mapped 1 part left out, byte 60: ") != std::string::npos);
+        CHECK(some->remark().find("/mapped: .note.stapsdt: 1 part left out, byte 60: ") != std::string::npos);
     }
     // Any user has files: some of them are named.
     Places many;
@@ -362,7 +362,7 @@ TEST_CASE("marks that are left out are remarked once for their file", "[live]") 
     }
     const std::string remark = many.remark();
     CHECK(std::ranges::count(remark, '\n') == 10);
-    CHECK(remark.ends_with("\nof .note.stapsdt of 2 more files parts are left out"));
+    CHECK(remark.ends_with("\n.note.stapsdt is damaged in 2 more files"));
 }
 
 TEST_CASE("a place in a file without a build id is known by its code", "[live]") {
