@@ -177,6 +177,20 @@ void complain_of_unnamed(const analyze::UnnamedAddresses& unnamed,
     }
 }
 
+std::vector<std::string> unnamed_texts(const std::map<std::string, std::string>& unnamed) {
+    std::vector<std::string> texts;
+    for (const auto& [path, why] : unnamed)
+        if (texts.size() < kMissingNamed)
+            texts.push_back("some addresses in " + base::visible_name(path) +
+                            " have no function: " + why);
+    if (unnamed.size() > kMissingNamed)
+        texts.push_back(
+            "some addresses in " +
+            base::counted(unnamed.size() - kMissingNamed, "more file has", "more files have") +
+            " no function");
+    return texts;
+}
+
 void complain_of_missing(const UserNamesOfAll& names) {
     analyze::MissingFiles missing;
     std::map<std::string, std::string> too_large, unnamed;
@@ -187,14 +201,8 @@ void complain_of_missing(const UserNamesOfAll& names) {
             too_large.insert(one->too_large().begin(), one->too_large().end());
         }
     complain_of_missing(missing);
-    size_t named = 0;
-    for (const auto& [path, why] : unnamed)
-        if (named++ < kMissingNamed)
-            complain("some addresses in " + base::visible_name(path) + " have no function: " + why);
-    if (unnamed.size() > kMissingNamed)
-        complain("some addresses in " +
-                 base::counted(unnamed.size() - kMissingNamed, "more file has", "more files have") +
-                 " no function");
+    for (const std::string& text : unnamed_texts(unnamed))
+        complain(text);
     for (const auto& [path, much] : too_large)
         complain("lines of " + base::visible_name(path) +
                  " are left out: its debug information has " + much);

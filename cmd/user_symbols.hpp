@@ -8,6 +8,7 @@
 #include "cmd/command.hpp"
 #include "formats/trace/reader.hpp"
 
+#include <map>
 #include <memory>
 #include <span>
 #include <string>
@@ -45,6 +46,9 @@ void complain_of_unnamed(const analyze::UnnamedAddresses& unnamed,
                          std::span<const formats::Trace* const> traces);
 
 using UserNamesOfAll = std::vector<std::unique_ptr<analyze::RecordedNames>>; ///< each may be null
+
+/// What to say of files whose functions are not named: path, and why.
+std::vector<std::string> unnamed_texts(const std::map<std::string, std::string>& unnamed);
 
 /// Says of which files that addresses were in this machine has no such build.
 void complain_of_missing(const analyze::MissingFiles& missing);

@@ -74,6 +74,19 @@ base::ScopedFd open_object(const std::string& path) {
     return base::ScopedFd(::open(opened.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
 }
 
+std::string why_unnamed(const ObjectSymbols& object, const std::string& debug_folder) {
+    if (object.segments().empty())
+        return "it could not be read, or is not a program or library";
+    if (std::string damage = object.symbols_left_out().text("part"); !damage.empty())
+        return "its tables of symbols: " + damage;
+    if (object.is_whole())
+        return "its symbols have no function there";
+    if (object.build_id().empty())
+        return "it is stripped, and has no build id by which debug symbols are found";
+    return "it is stripped, and debug symbols of build id " + hexadecimal(object.build_id()) +
+           " are not in " + debug_folder;
+}
+
 void add_debug_symbols(ObjectSymbols& object, const std::string& folder) {
     if (object.build_id().size() >= 2)
         object.add_functions_of(read_file(folder + by_build_id(object.build_id()) + ".debug"));
@@ -155,13 +168,7 @@ ObjectFiles::unnamed(const std::set<std::string>& build_ids) const {
     for (const auto& [file, object] : objects_) {
         if (!object || object->path.empty() || !build_ids.contains(file->build_id))
             continue;
-        std::string damage = object->symbols.symbols_left_out().text("part");
-        files[object->path] = !damage.empty() ? "its tables of symbols: " + damage
-                              : object->symbols.is_whole()
-                                  ? "its symbols have no function there"
-                                  : "it is stripped, and debug symbols of build id " +
-                                        hexadecimal(file->build_id) + " are not in " +
-                                        places_.debug_folder;
+        files[object->path] = why_unnamed(object->symbols, places_.debug_folder);
     }
     return files;
 }

@@ -82,6 +82,9 @@ std::string_view path_of(const formats::MappedFile& file);
 std::string name_of(const formats::MappedFile& file);
 /// Bytes of a build id as they are written.
 std::string hexadecimal(std::string_view bytes);
+/// Why an address in an object that is here has no function.
+std::string why_unnamed(const ObjectSymbols& object,
+                        const std::string& debug_folder = ObjectPlaces().debug_folder);
 /// Opens a regular file to read: devices and pipes are not opened.  Else errno says why not.
 base::ScopedFd open_object(const std::string& path);
 /// Adds the functions that debug symbols of that build have, where they are in the folder.

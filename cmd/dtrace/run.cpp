@@ -9,6 +9,7 @@
 #include "cmd/outside.hpp"
 #include "cmd/program.hpp"
 #include "cmd/terminal.hpp"
+#include "cmd/user_symbols.hpp"
 #include "live/process/child_signal.hpp"
 #include "live/process/process_names.hpp"
 #include "recorder/jit_texts.hpp"
@@ -215,6 +216,9 @@ int Tracing::run() {
     if (report_->unnamed().kernel && !is_testing())
         say(arguments_.name, "kernel addresses stay numbers: /proc/kallsyms is hidden "
                              "(kernel.kptr_restrict, or no CAP_SYSLOG)");
+    if (!is_testing())
+        for (const std::string& text : unnamed_texts(users_.unnamed()))
+            say(arguments_.name, text);
     if (output_.failed())
         return static_cast<int>(Exit::failed);
     return report_->exit_status().value_or(0);

@@ -351,6 +351,8 @@ void ProcessNames::set_maps(formats::ProcessMaps maps) {
     };
     if (recorded_ && entered(maps.counts()) == entered(recorded_maps_.counts()))
         return;
+    if (recorded_)
+        unnamed_before_.merge(recorded_->unnamed());
     recorded_.reset();
     recorded_maps_ = std::move(maps);
     analyze::ObjectPlaces places;
@@ -402,6 +404,7 @@ std::optional<analyze::UserPlace> ProcessNames::find(uint64_t pid, uint64_t addr
     if (mapping->path[0] != '/' && mapping->path != kVdso)
         return place; // [stack], [vsyscall]
     const analyze::ObjectSymbols& object = object_of(pid, *mapping);
+    place.build_id = object.build_id();
     auto in_object = object.address_of(in_file);
     if (!in_object)
         return place;
@@ -411,6 +414,25 @@ std::optional<analyze::UserPlace> ProcessNames::find(uint64_t pid, uint64_t addr
         place.symbol_offset = *in_object - symbol->address;
     }
     return place;
+}
+
+void ProcessNames::shown_unnamed(const analyze::UserPlace& place) {
+    shown_unnamed_.emplace(place.object, place.build_id);
+    if (recorded_)
+        recorded_->shown_unnamed(place);
+}
+
+std::map<std::string, std::string> ProcessNames::unnamed() const {
+    std::map<std::string, std::string> files = unnamed_before_;
+    if (recorded_)
+        files.merge(recorded_->unnamed());
+    for (const auto& [key, object] : objects_) {
+        const std::string& path = std::get<2>(key);
+        if (path.starts_with('/') &&
+            shown_unnamed_.contains({name_of(path), object->symbols.build_id()}))
+            files.emplace(path, analyze::why_unnamed(object->symbols));
+    }
+    return files;
 }
 
 analyze::UnwoundStack ProcessNames::unwind(uint64_t pid, const analyze::RecordedThread& thread,

@@ -18,6 +18,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <sys/types.h>
 #include <tuple>
@@ -59,6 +60,9 @@ public:
                                  std::optional<uint64_t> mono_ns) override;
     /// Each call is a look.
     void set_maps(formats::ProcessMaps maps) override;
+    void shown_unnamed(const analyze::UserPlace& place) override;
+    /// Files here of which addresses were shown without a function: path, and why.
+    std::map<std::string, std::string> unnamed() const;
     /// Takes all that names need of a process which is about to go.
     void remember(uint64_t pid);
 
@@ -147,6 +151,8 @@ private:
 
     formats::ProcessMaps recorded_maps_;
     std::unique_ptr<analyze::RecordedNames> recorded_; ///< by those maps; null: there are none
+    std::set<std::pair<std::string, std::string>> shown_unnamed_; ///< objects and their build ids
+    std::map<std::string, std::string> unnamed_before_;           ///< by maps before the recorded
     MadeText made_text_;
     formats::JitNames made_;
     uint64_t look_ = 1;               // number of the look at the ring whose records are named

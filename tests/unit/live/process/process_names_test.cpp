@@ -160,6 +160,36 @@ TEST_CASE("an address in a program has the function's name", "[live][names]") {
     CHECK_FALSE(names.find(self(), 1, std::nullopt)); // nothing is mapped there
 }
 
+TEST_CASE("why a function has no name is said once it was shown without", "[live][names]") {
+    test::TempFolder folder;
+    const std::string stripped = (folder.path / "stripped").string();
+    const std::string here = std::filesystem::read_symlink("/proc/self/exe").string();
+    REQUIRE(std::system(("objcopy --strip-all '" + here + "' " + stripped).c_str()) == 0);
+    base::ScopedFd file(::open(stripped.c_str(), O_RDONLY | O_CLOEXEC));
+    const auto bytes = std::filesystem::file_size(stripped);
+    void* mapped = ::mmap(nullptr, bytes, PROT_READ | PROT_EXEC, MAP_PRIVATE, file.get(), 0);
+    REQUIRE(mapped != MAP_FAILED);
+    auto is_wanted = [](const ProcessNames::Function& function) {
+        return function.name == "process_names_test_function";
+    };
+    auto functions = ProcessNames().functions(self(), is_wanted);
+    REQUIRE(functions.size() == 1);
+    ProcessNames names;
+    auto place = names.find(self(), reinterpret_cast<uint64_t>(mapped) + functions[0].file_offset,
+                            std::nullopt);
+    REQUIRE(place);
+    CHECK(place->object == "stripped");
+    CHECK(place->symbol.empty());
+    CHECK_FALSE(names.unnamed().contains(stripped));
+    names.shown_unnamed(*place);
+    auto unnamed = names.unnamed();
+    REQUIRE(unnamed.contains(stripped));
+    CHECK(unnamed[stripped] == "it is stripped, and debug symbols of build id " +
+                                   analyze::hexadecimal(place->build_id) +
+                                   " are not in /usr/lib/debug");
+    ::munmap(mapped, bytes);
+}
+
 TEST_CASE("an address in a variable has its name", "[live][names]") {
     test::MapsBlock block; // what is mapped as code is recorded, and says nothing of variables
     put_own_code(block, static_cast<uint32_t>(self()), 1'000'000'000);

@@ -24,6 +24,9 @@ END
 	daybreak report /share/out/clock.dbrk >/share/out/clock.txt
 	daybreak dtrace -x ustackbytes=8k -qn 'syscall::clock_gettime:entry /pid == $target/ { printf("asked\n"); ustack(); }' \
 		-o /share/out/clock-live.txt -c 'clock 3 0 /tmp/vdso.so' >/dev/null
+	daybreak dtrace -qn 'syscall::write:entry /pid == $target/ { ustack(1); exit(0); }' -c 'echo asked' 2>stripped.txt >/dev/null
+	equal live-stripped "$(sed -n 's/^\(dtrace: some addresses in\) .*\( have no function: it is stripped\), .*/\1\2/p' stripped.txt)" \
+		"dtrace: some addresses in have no function: it is stripped"
 	uname -rv >/share/out/uname.txt
 	# A child's mappings are all known, and fork() holds its CPU no longer where they are many; what is unmapped at once is one entry.
 	cat >forks.d <<'END'
