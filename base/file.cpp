@@ -17,6 +17,10 @@ namespace daybreak::base {
 
 namespace {
 
+/// Of a pipe or device, which does not say how much comes: as much as a recorder's folder has by
+/// default.
+constexpr size_t kEndlessBytesMax = 1u << 30;
+
 std::string folder_of(const std::string& path) {
     size_t slash = path.rfind('/');
     if (slash == std::string::npos)
@@ -115,7 +119,10 @@ Result<Bytes> read_file(const std::string& path, size_t bytes_max) {
     DBK_TRY(ScopedFd fd, open_for_reading(path));
     Bytes content;
     struct stat status = {};
-    if (::fstat(fd.get(), &status) == 0 && S_ISREG(status.st_mode) && status.st_size > 0)
+    const bool is_regular = ::fstat(fd.get(), &status) == 0 && S_ISREG(status.st_mode);
+    if (!is_regular)
+        bytes_max = std::min(bytes_max, kEndlessBytesMax);
+    else if (status.st_size > 0)
         content.reserve(static_cast<size_t>(status.st_size));
     std::byte buffer[65536];
     for (;;) {

@@ -35,8 +35,8 @@ private:
 /// Opens for reading.  Errors: not_found, io; the message names the path.
 Result<ScopedFd> open_for_reading(const std::string& path);
 
-/// Returns the whole content.  Works on pipes and /proc files.  A directory is an Error.
-/// Error invalid when it has more than `bytes_max`.
+/// Returns the whole content.  Works on /proc files, and on pipes and devices of at most 1 GiB: one
+/// may have no end.  A directory is an Error.  Error invalid when it has more than `bytes_max`.
 Result<Bytes> read_file(const std::string& path, size_t bytes_max = SIZE_MAX);
 
 /// Returns whether `path` leads to a pipe that has no name of its own: a shell's <(COMMAND), or

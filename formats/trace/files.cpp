@@ -21,8 +21,6 @@ using base::errorf;
 using base::strprintf;
 
 constexpr const char* kSuffix = ".dbrk";
-/// Of a pipe, which does not say how much comes: as much as a recorder's folder has by default.
-constexpr size_t kPipeBytesMax = 1u << 30;
 
 using SharedSource = std::shared_ptr<base::ByteSource>;
 
@@ -103,7 +101,7 @@ private:
             return {};
         auto bytes = static_cast<uint64_t>(status.st_size);
         if (!listed && base::is_nameless_pipe(path)) {
-            DBK_TRY(Bytes content, base::read_file(path, kPipeBytesMax));
+            DBK_TRY(Bytes content, base::read_file(path));
             bytes = content.size();
             piped_[path] = base::memory_source(std::move(content));
         }
