@@ -24,7 +24,7 @@ rm /tmp/perf-*.map
 holds starts-again daybreak start shop.d
 holds runs-with-a-dump node --perf-prof --interpreted-frames-native-stack --no-turbo-inlining /share/in/shop.js
 equal dumps "$(ls | grep -c '^jit-[0-9]*[.]dump$') $(ls /tmp | grep -c '^perf-')" "1 0"
-holds stops-again daybreak stop shop -o shop.dbrk
+holds stops-again daybreak stop shop --replace -o shop.dbrk
 daybreak report shop.dbrk >/share/out/jitdump.txt
 for how in live recorded jitdump; do
 	equal $how-all "$(grep -c '^ *at$' /share/out/$how.txt)" 300
