@@ -49,7 +49,7 @@ struct fbt_group {
 /* One name of one function. */
 struct fbt_symbol {
 	unsigned long address; /* [C] of the function */
-	unsigned long site;    /* [C] where ftrace patches: the same, or after an endbr */
+	unsigned long site;    /* [S] where ftrace patches: the same, or after an endbr; 0: not asked yet */
 	u32 name;	       /* [C] offset in the group's names */
 	bool is_alias;	       /* [C] not the first name of its address, as far as module_walk() sees it */
 	struct fbt_probe *probes[FBT_KINDS]; /* [S] NULL until it was asked for */

@@ -2,10 +2,12 @@
 /*
  * fbt_table.c - which functions there are to trace
  *
- * Built when a program first names the provider: the kernel's symbols whose
- * address ftrace can patch, then those of every module.  Resolving names here
- * and handing addresses to ftrace avoids its own name filter, which knows one
- * alias of a function only, and which traces everything when it failed.
+ * Built when a program first names the provider: the kernel's symbols of text,
+ * then those of every module.  Whether ftrace can patch one is asked when a
+ * program names it: asked of all, that is as much work as reading them is.
+ * Resolving names here and handing addresses to ftrace avoids its own name
+ * filter, which knows one alias of a function only, and which traces everything
+ * when it failed.
  */
 #include <linux/ftrace.h>
 #include <linux/module.h>
@@ -17,6 +19,14 @@
 #include "formats/abi/own_path.h"
 #include "kmod/kernel/symbols.h"
 #include "kmod/providers/fbt.h"
+
+/* Of the kernel's text, at first: Debian's 6.1 has 49500 of 21 bytes on average.  Doubled when
+ * they do not do. */
+#define KERNEL_SYMBOLS	  65536u
+#define KERNEL_NAME_BYTES (KERNEL_SYMBOLS * 24)
+
+/* No site for a symbol: ftrace cannot patch it. */
+#define NO_SITE 1ul
 
 static LIST_HEAD(fbt_groups); /* [S] */
 static bool table_is_built;   /* [S] */
@@ -41,43 +51,73 @@ bool fbt_is_own_path(const char *name)
 	return false;
 }
 
-/* Symbols are counted in one walk and noted in the next. */
+/* What a group's memory has room for, and what is noted in it. */
 struct fill {
 	struct fbt_group *group;
-	u32 symbols, name_bytes;	 /* so far */
-	u32 symbols_max, name_bytes_max; /* 0: only counting */
-	unsigned long previous_site;
+	u32 symbols, name_bytes;
+	u32 symbols_max, name_bytes_max;
+	bool is_counting; /* and notes nothing */
+	bool grows;	  /* when it is full: the walk may sleep */
+	unsigned long previous; /* address */
 };
+
+static bool area_grow(void **area, size_t used, size_t bytes)
+{
+	void *larger = vzalloc(bytes);
+
+	if (!larger)
+		return false;
+	if (*area)
+		memcpy(larger, *area, used);
+	vfree(*area);
+	*area = larger;
+	return true;
+}
+
+/* Makes room for as many symbols and bytes of names. */
+static bool fill_grow(struct fill *fill, u32 symbols, u32 name_bytes)
+{
+	struct fbt_group *group = fill->group;
+
+	if (!area_grow((void **)&group->symbols, fill->symbols * sizeof(*group->symbols),
+		       array_size(symbols, sizeof(*group->symbols))) ||
+	    !area_grow((void **)&group->names, fill->name_bytes, name_bytes))
+		return false;
+	fill->symbols_max = symbols;
+	fill->name_bytes_max = name_bytes;
+	return true;
+}
+
+static bool fill_has_room(const struct fill *fill, u32 bytes)
+{
+	return fill->symbols < fill->symbols_max && bytes <= fill->name_bytes_max - fill->name_bytes;
+}
 
 static int fill_symbol(void *data, const char *name, unsigned long address)
 {
 	struct fill *fill = data;
-	unsigned long site = location_of(address);
 	u32 bytes = strlen(name) + 1;
 
-	/* Only what starts there: an address inside of a function is not its entry. */
-	if (site == 0 || site - address > 16 || bytes > DBK_PROBE_NAME_BYTES_MAX ||
-	    fbt_is_own_path(name))
+	if (bytes > DBK_PROBE_NAME_BYTES_MAX || fbt_is_own_path(name))
 		return 0;
-	if (fill->symbols_max != 0) {
-		struct fbt_symbol *symbol = &fill->group->symbols[fill->symbols];
+	if (!fill->is_counting) {
+		struct fbt_symbol *symbol;
 
-		if (fill->symbols == fill->symbols_max ||
-		    bytes > fill->name_bytes_max - fill->name_bytes)
-			return 1;
+		if (!fill_has_room(fill, bytes) &&
+		    !(fill->grows && fill_grow(fill, 2 * fill->symbols_max, 2 * fill->name_bytes_max)))
+			return -ENOMEM;
+		symbol = &fill->group->symbols[fill->symbols];
 		memcpy(fill->group->names + fill->name_bytes, name, bytes);
 		symbol->address = address;
-		symbol->site = site;
 		symbol->name = fill->name_bytes;
-		symbol->is_alias = site == fill->previous_site;
+		symbol->is_alias = address == fill->previous;
 	}
-	fill->previous_site = site;
+	fill->previous = address;
 	fill->symbols++;
 	fill->name_bytes += bytes;
 	return 0;
 }
 
-/* Data is left out early: asking ftrace about what it does not know costs a search of its own. */
 static int fill_kernel_symbol(void *data, const char *name, unsigned long address)
 {
 	if (address < kernel_text_start || address >= kernel_text_end)
@@ -85,13 +125,17 @@ static int fill_kernel_symbol(void *data, const char *name, unsigned long addres
 	return fill_symbol(data, name, address);
 }
 
-static int kernel_walk(struct fill *fill)
+/* In one walk: the kernel unpacks each name for it. */
+static int kernel_fill(struct fill *fill)
 {
+	fill->grows = true;
+	if (!fill_grow(fill, KERNEL_SYMBOLS, KERNEL_NAME_BYTES))
+		return -ENOMEM;
 	return dbk_symbols_walk(fill_kernel_symbol, fill);
 }
 
 /* A module's symbols are not sorted by address: an alias is seen as one where it follows the name that it is of. */
-static int module_walk(struct fill *fill)
+static void module_walk(struct fill *fill)
 {
 	const struct module *module = fill->group->module;
 	const struct mod_kallsyms *symbols;
@@ -111,6 +155,17 @@ static int module_walk(struct fill *fill)
 			break;
 	}
 	rcu_read_unlock_sched();
+}
+
+/* Counted in one walk, which may not sleep, and noted in the next. */
+static int module_fill(struct fill *fill)
+{
+	struct fill counted = { .group = fill->group, .is_counting = true };
+
+	module_walk(&counted);
+	if (!fill_grow(fill, max(counted.symbols, 1u), max(counted.name_bytes, 1u)))
+		return -ENOMEM;
+	module_walk(fill);
 	return 0;
 }
 
@@ -123,7 +178,6 @@ static void group_free(struct fbt_group *group)
 
 static struct fbt_group *group_create(struct module *module)
 {
-	int (*walk)(struct fill *) = module ? module_walk : kernel_walk;
 	struct fbt_group *group = kzalloc(sizeof(*group), GFP_KERNEL);
 	struct fill fill = { .group = group };
 	int err;
@@ -131,27 +185,14 @@ static struct fbt_group *group_create(struct module *module)
 	if (!group)
 		return ERR_PTR(-ENOMEM);
 	group->module = module;
-	err = walk(&fill);
-	if (err < 0)
-		goto out_free;
-	group->symbols = vzalloc(array_size(max(fill.symbols, 1u), sizeof(*group->symbols)));
-	group->names = vzalloc(max(fill.name_bytes, 1u));
-	err = -ENOMEM;
-	if (!group->symbols || !group->names)
-		goto out_free;
-	if (fill.symbols != 0) {
-		fill = (struct fill){ .group = group,
-				      .symbols_max = fill.symbols,
-				      .name_bytes_max = fill.name_bytes };
-		walk(&fill);
+	err = module ? module_fill(&fill) : kernel_fill(&fill);
+	if (err < 0) {
+		group_free(group);
+		return ERR_PTR(err);
 	}
 	group->symbol_count = fill.symbols;
 	list_add_tail(&group->link, &fbt_groups);
 	return group;
-
-out_free:
-	group_free(group);
-	return ERR_PTR(err);
 }
 
 /* The list of modules and its lock are not exported; without them only later modules are seen. */
@@ -227,14 +268,30 @@ static bool kernel_known(void)
 	return location_of;
 }
 
+/* Where ftrace patches the function; 0: nowhere.  Only what starts there: an address inside of a
+ * function is not its entry. */
+static unsigned long site_of(unsigned long address)
+{
+	unsigned long site = location_of(address);
+
+	return site - address > 16 ? 0 : site;
+}
+
+static bool symbol_has_site(struct fbt_symbol *symbol)
+{
+	if (symbol->site == 0)
+		symbol->site = site_of(symbol->address) ?: NO_SITE;
+	return symbol->site != NO_SITE;
+}
+
 bool fbt_hook_init(struct fbt_probe *fbt, struct dbk_probe *target, unsigned long address,
 		   enum fbt_kind kind, fbt_fire *fire)
 {
 	dbk_state_assert();
 	if (!kernel_known() || (kind == FBT_RETURN && !returns_work))
 		return false;
-	fbt->site = location_of(address);
-	if (fbt->site == 0 || fbt->site - address > 16)
+	fbt->site = site_of(address);
+	if (fbt->site == 0)
 		return false;
 	fbt->target = target;
 	fbt->fire = fire;
@@ -323,6 +380,8 @@ static int group_provide(struct fbt_group *group, const struct dbk_probedesc *de
 			continue;
 		if (by_glob ? !dbk_glob_match(description->function, name)
 			    : strcmp(description->function, name) != 0)
+			continue;
+		if (!symbol_has_site(symbol))
 			continue;
 		err = symbol_publish(group, symbol, kind);
 		if (err)
