@@ -114,6 +114,7 @@ bool holds(const Difo& predicate, bool by_interpreter, const std::vector<uint64_
     auto& go = engine.probe("test", "m", "f", "go", 2);
     Dof dof;
     dof.option(DTRACEOPT_BUFSIZE, 1 << 15);
+    dof.option(DTRACEOPT_DYNVARSIZE, 1 << 14);
     dof.ecb("test:::go", {}, dof.difo(d));
     auto* consumer = engine.start(dof.build());
     engine.fire(go, args);
