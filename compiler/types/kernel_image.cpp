@@ -60,13 +60,18 @@ public:
     bool found_in(ByteView unpacked) {
         static constexpr uint8_t kStart[] = {0x9f, 0xeb, 1, 0, 24, 0, 0, 0, 0, 0, 0, 0};
         while (unpacked.size() >= sizeof(kStart) && next_ <= unpacked.size() - sizeof(kStart)) {
-            const void* at =
-                memmem(unpacked.data() + next_, unpacked.size() - next_, kStart, sizeof(kStart));
+            // memmem() looks at each byte, memchr() at many at once, and few are that one.
+            const void* at = memchr(unpacked.data() + next_, kStart[0],
+                                    unpacked.size() - next_ - sizeof(kStart) + 1);
             if (!at) {
                 next_ = unpacked.size() - sizeof(kStart) + 1;
                 return false;
             }
             next_ = static_cast<size_t>(static_cast<const std::byte*>(at) - unpacked.data());
+            if (memcmp(at, kStart, sizeof(kStart)) != 0) {
+                next_++;
+                continue;
+            }
             ByteReader reader(unpacked.subspan(next_), "BTF");
             auto types = reader.read_at<uint32_t>(12), start = reader.read_at<uint32_t>(16),
                  bytes = reader.read_at<uint32_t>(20);
