@@ -1,6 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 # Completion of daybreak's commands and options in fish, and of dtrace, the same program under
 # another name.  `daybreak complete` prints the words: they are what the program itself takes.
+# Folders, and the files with these suffixes.
+function __daybreak_files
+    __fish_complete_path (commandline -ct) | string match -r -- '^[^\t]*(?:/|\.(?:'(string join '|' $argv)'))(?:\t.*)?$'
+end
 function __daybreak_words
     set -l typed (commandline -opc)
     set -l command $typed[2]
@@ -15,24 +19,24 @@ function __daybreak_words
         case --kernel
             command ls /lib/modules
         case -s --script
-            __fish_complete_suffix .d
+            __daybreak_files d
         case --module
-            __fish_complete_suffix .ko
+            __daybreak_files ko
         case '*'
             if string match -q -- '-*' (commandline -ct)
                 daybreak complete $command
             else if contains -- $command boot-report diff replay report info list verify pack
-                __fish_complete_suffix .dbrk
+                __daybreak_files dbrk
             else if test "$command" = merge
-                __fish_complete_suffix .states
+                __daybreak_files states
             else if test "$command" = sign
-                __fish_complete_suffix .dof .ko
+                __daybreak_files dof ko
             else if test "$command" = embed
-                __fish_complete_suffix .d .dof
+                __daybreak_files d dof
             else if test "$command" = watch
                 daybreak complete --profiles
             else if test "$command" = install
-                __fish_complete_suffix .d
+                __daybreak_files d
             else
                 __fish_complete_path (commandline -ct)
             end

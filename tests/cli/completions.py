@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Compares what the shells' completions offer with each command's --help, and tries bash's.
+"""Compares what the shells' completions offer with each command's --help, and tries them.
 
-The words come from `daybreak complete`; bash is asked through the completion's own function, with a `daybreak` in PATH
-that has probes, which a machine without the module has not. zsh and fish check the syntax of their files where they are.
+The words come from `daybreak complete`; a shell is asked at the end of a line, with a `daybreak` in PATH that has probes,
+which a machine without the module has not: bash and zsh through the completion's own function, fish by `complete -C`. zsh and
+fish are tried where they are.
 """
 import argparse
 import os
@@ -77,15 +78,34 @@ def check_words(daybreak):
     return wrong
 
 
-def offered(line, folder, environment):
-    """What bash offers at the end of a line."""
-    script = ". %s/daybreak.bash; COMP_LINE=$1; COMP_POINT=${#1}; _daybreak; printf '%%s\\n' \"${COMPREPLY[@]}\"" % FOLDER
-    ran = subprocess.run(["bash", "-uc", script, "bash", line], cwd=folder, env=environment, text=True,
-                         stdout=subprocess.PIPE, check=True)
-    return ran.stdout.splitlines()
+# What a shell offers at the end of the line $1. zsh's own part, which takes the words that begin as the last one does, works
+# in a terminal only.
+SHELLS = {
+    "bash": ["-uc", r'''. %s/daybreak.bash; COMP_LINE=$1; COMP_POINT=${#1}; _daybreak; printf '%%s\n' "${COMPREPLY[@]}"'''],
+    "zsh": ["-fc", r'''
+        compadd() { case $1 in -l) print -rl -- $found ;; *) print -rl -- $@ ;; esac }
+        _files() { print -rl -- *(/N) ${~2:+${~2}(N)} }
+        words=(${(z)1}); [[ $1 == *" " ]] && words+=("")
+        CURRENT=$#words; PREFIX=${(Q)words[-1]}; service=${words[1]:t}
+        . %s/_daybreak'''],
+    "fish": ["-c", "source %s/daybreak.fish; complete -C $argv[1]"],
+}
 
 
-def check_bash(daybreak):
+def offered(shell, line, folder, environment):
+    option, script = SHELLS[shell]
+    ran = subprocess.run([shell, option, script % FOLDER, *([] if shell == "fish" else [shell]), line], cwd=folder,
+                         env=environment, text=True, stdout=subprocess.PIPE, check=True)
+    words = [word.split("\t")[0].rstrip("/") for word in ran.stdout.splitlines()]
+    typed = line.rsplit(" ", 1)[1].strip("'")
+    if shell == "zsh":
+        words = [word for word in words if word.startswith(typed)]
+    if shell != "bash": # to bash a colon ends a word
+        words = [word[typed.rfind(":") + 1:] for word in words]
+    return words
+
+
+def check_shell(shell, daybreak):
     wrong = []
     with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryDirectory() as binaries:
         stub = os.path.join(binaries, "daybreak")
@@ -96,13 +116,13 @@ def check_bash(daybreak):
         for name in ("boot.d", "boot.dbrk", "boot.states", "boot.dof", "boot.ko"):
             open(os.path.join(folder, name), "w", encoding="utf-8").close()
         os.mkdir(os.path.join(folder, "folder"))
-        environment = dict(os.environ, PATH=binaries + ":" + os.environ["PATH"])
+        environment = dict(os.environ, PATH=binaries + ":" + os.environ["PATH"], HOME=binaries)
         for line, wanted, unwanted in LINES:
-            words = offered(line, folder, environment)
+            words = offered(shell, line, folder, environment)
             if not set(wanted) <= set(words) or set(unwanted) & set(words):
-                wrong.append("%s<TAB>: %s, expected %s and none of %s" % (line, words, wanted, unwanted))
+                wrong.append("%s: %s<TAB>: %s, expected %s and none of %s" % (shell, line, words, wanted, unwanted))
         if os.path.exists(os.path.join(folder, "made")):
-            wrong.append("bash ran what a probe's name says")
+            wrong.append(shell + " ran what a probe's name says")
     return wrong
 
 
@@ -110,12 +130,14 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--daybreak", required=True, help="the program")
     arguments = parser.parse_args()
-    wrong = check_words(arguments.daybreak) + check_bash(arguments.daybreak)
+    wrong = check_words(arguments.daybreak)
     for shell, name in (("bash", "daybreak.bash"), ("zsh", "_daybreak"), ("fish", "daybreak.fish")):
         if not shutil.which(shell):
             print("%s is not installed: %s is not checked by it" % (shell, name))
         elif subprocess.run([shell, "-n", os.path.join(FOLDER, name)], check=False).returncode:
             wrong.append(name + ": " + shell + " cannot read it")
+        else:
+            wrong += check_shell(shell, arguments.daybreak)
     for line in wrong:
         print("FAIL " + line)
     return 1 if wrong else 0
