@@ -13,6 +13,8 @@
  * The real init is /init, or what `daybreak_init=PATH` on the kernel's command
  * line says, or what the kernel itself would fall back to.  It gets our argv and envp as they
  * are, but for argv[0], which is its own path.
+ *
+ * Run by a script of the initramfs, as any process but the first, it loads the module and ends.
  */
 #include "syscalls.h"
 
@@ -282,6 +284,8 @@ __attribute__((noreturn, used)) void early_init(long *stack)
 	const char *asked;
 
 	module_load();
+	if (syscall3(SYSCALL_GETPID, 0, 0, 0) != 1)
+		syscall3(SYSCALL_EXIT, 0, 0, 0);
 	asked = option_find(argv + 1);
 	if (!asked)
 		asked = option_find(envp);

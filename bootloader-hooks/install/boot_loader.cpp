@@ -13,10 +13,17 @@ using base::Result;
 
 namespace {
 
+std::vector<Step> disarm_nothing(Host&) {
+    return {};
+}
+
 constexpr KnownBootLoader kLoaders[] = {
     {"systemd-boot", systemd_boot_is_used, open_systemd_boot, kBootFolders, disarm_systemd_boot},
     // What it boots next lies beside grub.cfg.
-    {"GRUB", grub_is_used, open_grub, kGrubReads, [](Host&) { return std::vector<Step>(); }},
+    {"GRUB", grub_is_used, open_grub, kGrubReads, disarm_nothing},
+    {"initramfs-tools", initramfs_tools_is_used, open_initramfs_tools, kInitramfsReads,
+     disarm_nothing, true},
+    {"dracut", dracut_is_used, open_dracut, kInitramfsReads, disarm_nothing, true},
 };
 
 } // namespace
@@ -38,13 +45,23 @@ std::span<const KnownBootLoader> boot_loaders() {
     return kLoaders;
 }
 
-Result<std::unique_ptr<BootLoader>> open_boot_loader(Host& host, std::string* name_ret) {
+bool is_initramfs(const std::string& name) {
+    return std::any_of(std::begin(kLoaders), std::end(kLoaders), [&](const KnownBootLoader& one) {
+        return one.is_initramfs && one.name == name;
+    });
+}
+
+Result<std::unique_ptr<BootLoader>> open_boot_loader(Host& host, std::string* name_ret,
+                                                     bool in_initramfs) {
     for (const KnownBootLoader& loader : boot_loaders()) {
-        if (!loader.is_used(host))
+        if ((in_initramfs && !loader.is_initramfs) || !loader.is_used(host))
             continue;
         *name_ret = loader.name;
         return loader.open(host);
     }
+    if (in_initramfs)
+        return errorf(ErrorCode::not_found,
+                      "--initramfs needs update-initramfs or dracut, and neither is there");
     return errorf(ErrorCode::not_found,
                   "no boot loader found: expected /boot/grub/grub.cfg, or entries of systemd-boot "
                   "(is /boot mounted?); docs/boot.md says what a boot needs");

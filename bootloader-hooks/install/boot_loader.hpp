@@ -94,6 +94,11 @@ public:
     virtual std::vector<Step> arm(const std::string& release, bool anew = false) = 0;
     /// Returns the steps after which it does not, and the variables are what they were.
     virtual std::vector<Step> disarm(const std::vector<Variable>& before) = 0;
+    /// Returns the steps after which boots are not traced any more, where what is armed stays so
+    /// after a boot; what was tried is not forgotten.
+    virtual std::vector<Step> end_arming() { return {}; }
+    /// What a boot that dies can do to the machine for all that, with what helps; "": nothing.
+    virtual std::string risk() const { return ""; }
 };
 
 struct KnownBootLoader {
@@ -106,6 +111,8 @@ struct KnownBootLoader {
     /// Returns the steps after which the next boot is a usual one, as far as that needs no file of
     /// those that open() did not find.
     std::vector<Step> (*disarm)(Host& host);
+    /// Not a boot loader: what makes the distribution's initramfs, and so needs none.
+    bool is_initramfs = false;
 };
 
 /// Returns the files of a folder that are ours by their names: daybreak-...SUFFIX.
@@ -115,8 +122,13 @@ std::vector<std::string> own_files_of(const Host& host, const std::string& folde
 /// Returns all, the surest sign first: the first one that is used is the machine's.
 std::span<const KnownBootLoader> boot_loaders();
 
-/// Returns the machine's boot loader.  Errors: unsupported: install does not know it; not_found.
-base::Result<std::unique_ptr<BootLoader>> open_boot_loader(Host& host, std::string* name_ret);
+/// Returns the machine's boot loader.  `in_initramfs`: what makes its initramfs.
+/// Errors: unsupported: install does not know it; not_found.
+base::Result<std::unique_ptr<BootLoader>> open_boot_loader(Host& host, std::string* name_ret,
+                                                           bool in_initramfs = false);
+
+/// Whether that is the name of what makes an initramfs.
+bool is_initramfs(const std::string& name);
 
 /// Returns the one of that name, whether the machine uses it or not.  Error: unsupported.
 base::Result<std::unique_ptr<BootLoader>> open_boot_loader_named(Host& host,
@@ -140,5 +152,17 @@ constexpr const char* kBootFolders[] = {"/boot", "/boot/efi", "/efi"};
 bool systemd_boot_is_used(const Host& host);
 base::Result<std::unique_ptr<BootLoader>> open_systemd_boot(Host& host);
 std::vector<Step> disarm_systemd_boot(Host& host);
+
+/// The initramfs that initramfs-tools or dracut makes, where no boot loader can be prepared: it
+/// loads the module itself.
+constexpr const char* kInitramfsState = "/var/lib/daybreak/initramfs";
+constexpr const char* kInitramfsReads[] = {kInitramfsState};
+/// There in a boot whose initramfs loaded it, with the reason if it was unloaded again.
+constexpr const char* kInitramfsMark = "/run/daybreak-early";
+constexpr const char* kDracutFolder = "/usr/lib/dracut/modules.d/01daybreak";
+bool initramfs_tools_is_used(const Host& host);
+base::Result<std::unique_ptr<BootLoader>> open_initramfs_tools(Host& host);
+bool dracut_is_used(const Host& host);
+base::Result<std::unique_ptr<BootLoader>> open_dracut(Host& host);
 
 } // namespace daybreak::install

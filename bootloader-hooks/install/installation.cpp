@@ -262,15 +262,24 @@ std::vector<TracedKernel> traced_kernels(const Manifest& placed) {
 
 Result<Plan> plan_install(Host& host, const Request& unpacked, std::string* armed_ret) {
     std::string loader_name;
-    DBK_TRY(auto loader, open_boot_loader(host, &loader_name));
+    DBK_TRY(auto loader, open_boot_loader(host, &loader_name, unpacked.initramfs));
     DBK_TRY(std::optional<Manifest> placed, read_manifest(host));
+    if (placed && placed->loader != loader_name &&
+        (is_initramfs(loader_name) || is_initramfs(placed->loader)))
+        return errorf(
+            ErrorCode::invalid,
+            "installed by %s already, this would be by %s: run daybreak uninstall first%s",
+            placed->loader.c_str(), loader_name.c_str(),
+            is_initramfs(loader_name) ? "" : ", or say --initramfs");
     bool can_arm = unpacked.mode != Mode::menu;
     if (can_arm) {
         auto checked = loader->check_can_arm();
         if (!checked.ok())
-            return errorf(ErrorCode::unsupported,
-                          "%s (install --menu adds an entry to the boot menu, and arms nothing)",
-                          checked.error().message().c_str());
+            return errorf(
+                ErrorCode::unsupported,
+                "%s (install --menu adds an entry to the boot menu, and arms nothing; --initramfs "
+                "needs no boot loader)",
+                checked.error().message().c_str());
     }
     DBK_TRY(Request request, packed(host, unpacked, *loader, placed));
     auto armed_before = loader->armed();
@@ -309,6 +318,8 @@ Result<Plan> plan_install(Host& host, const Request& unpacked, std::string* arme
         return plan; // what the boot loader notes of a boot that did not come up stays
     DBK_TRY(std::vector<Step> arming, arming_steps(*loader, *armed_ret, wanted, disarms));
     append(plan.steps, std::move(arming));
+    if (std::string risk = loader->risk(); !plan.steps.empty() && !risk.empty())
+        plan.notes.push_back(risk);
     return plan;
 }
 
@@ -362,6 +373,9 @@ Result<Plan> plan_uninstall_by_names(Host& host) {
             append(plan.steps, known.disarm(host));
             continue;
         }
+        // A tool for initramfs is on many a machine whose boot loader is not to be seen.
+        if (known.is_initramfs && (*loader)->own_files().empty() && (*loader)->tried().empty())
+            continue;
         has_loader = true;
         Manifest own;
         for (const Variable& variable : (*loader)->variables())

@@ -36,6 +36,7 @@ struct Request {
     bool native = false;               ///< programs are compiled into the modules
     std::string sources;               ///< with these, where they were named
     SignImage sign_image;              ///< empty: images are not signed
+    bool initramfs = false;            ///< the initramfs loads the module, whatever boots it
     bool kernels_named = false;        ///< people named them: one alone need not be the default
     std::string running_release;       ///< traced when the boot loader's default is not known
     bool force = false;                ///< take away what was changed since it was installed

@@ -101,6 +101,7 @@ Result<ThisBoot> read_this_boot(const Host& host) {
     boot.chosen = arguments.find(std::string(" ") + kEarlyInitArgument + " ") != std::string::npos;
     boot.keeps_start =
         arguments.find(std::string(" ") + kKernelStartArguments + " ") != std::string::npos;
+    boot.chosen = boot.chosen || host.exists(kInitramfsMark);
     boot.loaded = host.exists("/sys/module/daybreak");
     return boot;
 }
@@ -125,6 +126,8 @@ LastBoot untraced_boot(Host& host, const ThisBoot& boot) {
         last.detail = signature_demand(host);
         if (!contains((*placed)->kernels, boot.release))
             last.detail = "this kernel is not installed for";
+        else if (std::string why = first_line(host, kInitramfsMark); !why.empty())
+            last.detail = why;
         else if (last.detail.empty())
             last.detail = "early-init said why on the console";
         return last;
@@ -162,11 +165,16 @@ Result<Plan> plan_after_boot(Host& host, const LastBoot& boot) {
                    boot.result == BootResult::not_loaded || boot.result == BootResult::nothing_held;
     std::vector<Step> steps = came_up ? loader->forget_tried() : std::vector<Step>();
     auto armed = loader->armed();
+    bool is_over = boot.result != BootResult::not_armed && boot.result != BootResult::no_cpio &&
+                   (placed->mode == Mode::once || !goes_on_after(boot.result));
+    std::vector<Step> end = is_over ? loader->end_arming() : std::vector<Step>();
+    std::move(end.begin(), end.end(), std::back_inserter(steps));
     std::string next = loader->default_release().value_or(boot.release);
     if (std::string trouble = loader->default_trouble(traced_kernels(*placed)); !trouble.empty())
         plan.notes.push_back(trouble);
     else if (placed->mode == Mode::every && goes_on_after(boot.result) && armed.ok() &&
-             armed->empty() && is_as_installed(host, *placed) && contains(placed->kernels, next) &&
+             (armed->empty() || (is_initramfs(placed->loader) && *armed != next)) &&
+             is_as_installed(host, *placed) && contains(placed->kernels, next) &&
              loader->archive_trouble(traced_kernel(next, placed->bank)).empty())
         steps = loader->arm(next);
     std::move(steps.begin(), steps.end(), std::back_inserter(plan.steps));

@@ -33,6 +33,8 @@ std::string install_command(const Host& host, const Manifest& placed, const std:
     std::string command = "daybreak install";
     if (placed.mode != Mode::every)
         command += std::string(" --") + mode_word(placed.mode);
+    if (is_initramfs(placed.loader))
+        command += " --initramfs";
     std::vector<std::string> kernels;
     if (placed.kernels_named)
         kernels = placed.kernels;
@@ -131,7 +133,7 @@ StatusLine Installation::armed_boot(const std::string& armed,
                 "not traced: our entry of kernel " + armed +
                     " is missing, and the machine boots as usual without: " + repair,
                 true};
-    if (!host.exists(loader.cpio_path(armed)))
+    if (!is_initramfs(placed.loader) && !host.exists(loader.cpio_path(armed)))
         return {"next boot",
                 "not traced: " + loader.cpio_path(armed) +
                     (loader.looks_for_cpio()

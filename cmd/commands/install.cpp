@@ -134,7 +134,8 @@ int run_uninstall(Host& host, const InstallArguments& arguments) {
                            "cause is gone");
     if (status != static_cast<int>(Exit::ok) || arguments.dry_run)
         return status;
-    host.remove_empty_folder(install::kStateFolder);
+    for (const char* folder : {install::kStateFolder, install::kDracutFolder})
+        host.remove_empty_folder(folder);
     complain(std::string(plan->notes.empty()
                              ? "uninstalled: the boot loader's files are what they were"
                              : "uninstalled, but for what is said above") +
@@ -252,6 +253,11 @@ void add_install(Command app, int& status) {
                       .add_flag("--menu", arguments->menu,
                                 "Only add an entry to the boot menu, and arm nothing")
                       .excludes(once);
+    Option initramfs =
+        command
+            .add_flag("--initramfs", arguments->initramfs,
+                      "Have the initramfs load the module: no boot loader is changed")
+            .excludes(menu);
     Option kernels = command
                          .add_option("--kernel", arguments->kernels,
                                      "Kernels to trace (default: all that have a module)")
@@ -283,7 +289,7 @@ void add_install(Command app, int& status) {
     Option again = command.add_flag("--again", arguments->again,
                                     "What was installed, for the kernels and the Daybreak that "
                                     "are there now");
-    for (Option other : {programs, once, menu, kernels, module, bank, sign, native})
+    for (Option other : {programs, once, menu, initramfs, kernels, module, bank, sign, native})
         again.excludes(other);
     add_common(command, *arguments);
     command

@@ -392,6 +392,7 @@ Result<std::optional<install::Request>> make_request(const Host& host, InstallAr
     install::Request request;
     request.mode = arguments.once ? Mode::once : arguments.menu ? Mode::menu : Mode::every;
     request.force = arguments.force;
+    request.initramfs = arguments.initramfs;
     request.kernels_named = !arguments.kernels.empty();
     request.programs = arguments.names;
     request.version = DAYBREAK_VERSION;
@@ -421,7 +422,8 @@ Result<std::optional<install::Request>> make_request(const Host& host, InstallAr
 Result<install::Request> make_request_again(Host& host, const install::Manifest& placed,
                                             InstallArguments arguments) {
     std::string loader_name;
-    DBK_TRY(auto loader, install::open_boot_loader(host, &loader_name));
+    bool in_initramfs = install::is_initramfs(placed.loader);
+    DBK_TRY(auto loader, install::open_boot_loader(host, &loader_name, in_initramfs));
     bool is_at_work =
         placed.mode == install::Mode::menu || install::is_to_be_armed(host, *loader, placed.mode);
     arguments.signer = {placed.sign_key, placed.certificate};
@@ -440,6 +442,7 @@ Result<install::Request> make_request_again(Host& host, const install::Manifest&
     DBK_TRY(std::string early_init, read_early_init(arguments.early_init));
     request.mode = placed.mode;
     request.again = true;
+    request.initramfs = in_initramfs;
     request.force = arguments.force;
     request.kernels_named = placed.kernels_named;
     request.programs = placed.programs;

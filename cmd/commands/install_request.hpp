@@ -15,7 +15,7 @@ struct InstallArguments {
     std::string sources; ///< of the module, for `native`; "": those of daybreak-dkms
     Signer signer; ///< of programs, modules and images; empty: they are not signed
     bool once = false, menu = false, dry_run = false, force = false, booted = false, again = false,
-         signs = false, native = false;
+         signs = false, native = false, initramfs = false;
 };
 
 /// Returns the first program of a boot: that file, or with "" the one that comes with this program.

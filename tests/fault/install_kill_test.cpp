@@ -7,9 +7,11 @@
 // the new one, an entry that is armed is there with its archive, no archive is named without a
 // look whether it is there, and uninstall (and install and uninstall) bring every file back.  With
 // systemd-boot: its configuration and the distribution's entries are untouched, no entry that is
-// armed misses anything, and the same brings every file back.
+// armed misses anything, and the same brings every file back.  With neither: each initramfs is one
+// whole.
 #include "bootloader-hooks/install/installation.hpp"
 #include "bootloader-hooks/install/unified_image.hpp"
+#include "tests/support/initramfs_machine.hpp"
 #include "tests/support/systemd_boot_machine.hpp"
 
 #include <catch2/catch.hpp>
@@ -23,6 +25,8 @@
 
 using namespace daybreak;
 using namespace daybreak::install;
+using test::DracutMachine;
+using test::InitramfsMachine;
 using test::MachineFolder;
 using test::SystemdBootMachine;
 using test::UnifiedMachine;
@@ -38,6 +42,7 @@ Request first_request() {
     request.programs = {"boot"};
     request.kernels = {{kOld, "old"}, {kNewest, "new"}};
     request.helpers = {{.path = "/var/lib/daybreak/boot.d", .content = "x", .is_helper = true}};
+    request.running_release = kNewest; // which an unknown boot loader boots
     return request;
 }
 
@@ -61,8 +66,12 @@ bool carry_out(MachineFolder& machine, const base::Result<Plan>& plan) {
     return plan.ok() && apply(machine.host, *plan).ok();
 }
 
-bool install_it(MachineFolder& machine, const Request& request) {
+bool install_it(MachineFolder& machine, Request request) {
     std::string armed;
+    if (machine.has(InitramfsMachine::image(kNewest))) {
+        request.bank.clear();      // there is no command line to reserve it by
+        request.mode = Mode::once; // which only steps after the boot end
+    }
     return carry_out(machine, plan_install(machine.host, request, &armed));
 }
 
@@ -156,6 +165,19 @@ void check_bootable(const SystemdBootMachine& machine,
     CHECK(now.count(machine.boot_folder + entry.substr(path, entry.find('\n', path) - path)) == 1);
 }
 
+void check_bootable(const InitramfsMachine& machine, const std::map<std::string, std::string>&,
+                    const std::set<std::string>&) {
+    std::string state = machine.read("/var/lib/daybreak/initramfs");
+    for (const std::string& release : {kNewest, kOld}) {
+        INFO(release << ": " << state);
+        std::string image = machine.read(InitramfsMachine::image(release)),
+                    plain = InitramfsMachine::plain(release);
+        CHECK((image == plain || image == plain + "new" || image == plain + "changed"));
+        if (image != plain) // what takes it out again knows
+            CHECK(state.find(release) != std::string::npos);
+    }
+}
+
 /// Without the one that a process may have created and not written; it is not in the firmware.
 std::map<std::string, std::string> lasting_files(const MachineFolder& machine) {
     auto files = machine.files();
@@ -213,35 +235,36 @@ void kill_everywhere(const std::function<void(MachineFolder&)>& prepare,
 } // namespace
 
 TEMPLATE_TEST_CASE("an installation that ends at any system call leaves a machine that boots",
-                   "[install][fault]", MachineFolder, SystemdBootMachine, UnifiedMachine) {
+                   "[install][fault]", MachineFolder, SystemdBootMachine, UnifiedMachine,
+                   InitramfsMachine, DracutMachine) {
     kill_everywhere<TestType>(
         [](MachineFolder&) {},
         [](MachineFolder& machine) { return install_it(machine, first_request()); });
 }
 
 TEMPLATE_TEST_CASE("so does one that replaces another", "[install][fault]", MachineFolder,
-                   SystemdBootMachine, UnifiedMachine) {
+                   SystemdBootMachine, UnifiedMachine, InitramfsMachine, DracutMachine) {
     kill_everywhere<TestType>(
         [](MachineFolder& machine) { REQUIRE(install_it(machine, first_request())); },
         [](MachineFolder& machine) { return install_it(machine, other_request()); });
 }
 
 TEMPLATE_TEST_CASE("so does one for the kernels that are left", "[install][fault]", MachineFolder,
-                   SystemdBootMachine, UnifiedMachine) {
+                   SystemdBootMachine, UnifiedMachine, InitramfsMachine, DracutMachine) {
     kill_everywhere<TestType>(
         [](MachineFolder& machine) { REQUIRE(install_it(machine, first_request())); },
         [](MachineFolder& machine) { return install_it(machine, request_without_newest()); });
 }
 
 TEMPLATE_TEST_CASE("so does an uninstallation", "[install][fault]", MachineFolder,
-                   SystemdBootMachine, UnifiedMachine) {
+                   SystemdBootMachine, UnifiedMachine, InitramfsMachine, DracutMachine) {
     kill_everywhere<TestType>(
         [](MachineFolder& machine) { REQUIRE(install_it(machine, first_request())); },
         [](MachineFolder& machine) { return uninstall_it(machine); });
 }
 
 TEMPLATE_TEST_CASE("so does what is done after a boot", "[install][fault]", MachineFolder,
-                   SystemdBootMachine, UnifiedMachine) {
+                   SystemdBootMachine, UnifiedMachine, InitramfsMachine, DracutMachine) {
     auto came_up = [](MachineFolder& machine) {
         auto boot = read_this_boot(machine.host);
         LastBoot last = {BootResult::collected, boot->boot_id, boot->release, "", {}};
@@ -253,6 +276,7 @@ TEMPLATE_TEST_CASE("so does what is done after a boot", "[install][fault]", Mach
             REQUIRE(install_it(machine, other_request()));
             machine.boot();
             machine.write("/proc/cmdline", arguments);
+            machine.remove("/run/daybreak-early");
         },
         came_up);
 }
