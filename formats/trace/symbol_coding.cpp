@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <numeric>
 
 namespace daybreak::formats {
 
@@ -37,6 +36,37 @@ void put_column_of(std::span<const Symbol> stretch, Bytes& out, Value value) {
     for (const Symbol& symbol : stretch)
         values.push_back(value(symbol));
     put_column(values, out);
+}
+
+/// The order of the names. Their first bytes, as a number, decide most comparisons without a call.
+std::vector<uint64_t> order_by_name(std::span<const Symbol> stretch) {
+    struct Place {
+        uint64_t first_bytes, second_bytes, place;
+    };
+    auto number = [](std::string_view name, size_t at) {
+        uint64_t value = 0;
+        if (at < name.size())
+            std::memcpy(&value, name.data() + at,
+                        std::min<size_t>(sizeof(value), name.size() - at));
+        return __builtin_bswap64(value);
+    };
+    std::vector<Place> places;
+    places.reserve(stretch.size());
+    for (const Symbol& symbol : stretch)
+        places.push_back({number(symbol.name, 0), number(symbol.name, 8), places.size()});
+    std::sort(places.begin(), places.end(), [&](const Place& a, const Place& b) {
+        if (a.first_bytes != b.first_bytes)
+            return a.first_bytes < b.first_bytes;
+        if (a.second_bytes != b.second_bytes)
+            return a.second_bytes < b.second_bytes;
+        const int names = stretch[a.place].name.compare(stretch[b.place].name);
+        return names != 0 ? names < 0 : a.place < b.place;
+    });
+    std::vector<uint64_t> order;
+    order.reserve(places.size());
+    for (const Place& place : places)
+        order.push_back(place.place);
+    return order;
 }
 
 /// Takes one stretch apart.
@@ -145,10 +175,7 @@ private:
 
 std::optional<Bytes> encode_sorted_symbols(const SymbolTable& table,
                                            std::span<const Symbol> stretch) {
-    std::vector<uint64_t> order(stretch.size());
-    std::iota(order.begin(), order.end(), 0);
-    std::stable_sort(order.begin(), order.end(),
-                     [&](uint64_t a, uint64_t b) { return stretch[a].name < stretch[b].name; });
+    const std::vector<uint64_t> order = order_by_name(stretch);
     std::vector<uint64_t> shared;
     Bytes rests;
     std::string_view before;

@@ -62,9 +62,21 @@ void SymbolTable::add_hole() {
 
 void SymbolTable::finish() {
     std::sort(holes_.begin(), holes_.end());
-    std::stable_sort(symbols_.begin(), symbols_.end(), [](const Symbol& a, const Symbol& b) {
+    // A kernel lists its own by address, and modules' after them: to merge two lists is less than
+    // to sort one.
+    auto below = [](const Symbol& a, const Symbol& b) {
         return a.address != b.address ? a.address < b.address : preference(a) < preference(b);
-    });
+    };
+    for (auto at = symbols_.begin(); at != symbols_.end();) {
+        auto end = std::find_if(at + 1, symbols_.end(), [at](const Symbol& symbol) {
+            return symbol.address != at->address;
+        });
+        std::stable_sort(at, end, below);
+        at = end;
+    }
+    auto sorted = std::is_sorted_until(symbols_.begin(), symbols_.end(), below);
+    std::stable_sort(sorted, symbols_.end(), below);
+    std::inplace_merge(symbols_.begin(), sorted, symbols_.end(), below);
 }
 
 std::optional<SymbolTable::Match> SymbolTable::find(uint64_t address) const {
