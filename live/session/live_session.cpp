@@ -77,10 +77,12 @@ private:
 
 const formats::SymbolTable* LiveSession::symbols() {
     if (!symbols_) {
-        symbols_.emplace();
-        auto text = outside_.kernel->kallsyms();
-        if (text.ok())
-            recorder::parse_kallsyms(*text, *symbols_);
+        // Most programs print no address of the kernel: to list and sort 150 000 symbols would be
+        // most of a short run.
+        symbols_.emplace().load_later([this](formats::SymbolTable& table) {
+            if (auto text = outside_.kernel->kallsyms(); text.ok())
+                recorder::parse_kallsyms(*text, table);
+        });
     }
     return &*symbols_;
 }
