@@ -147,7 +147,7 @@ BOUNDS_ELSEWHERE: dict[str, dict[str, tuple[float | None, float | None]]] = {
         "printf": (300.1, 225.9), "predicate": (97.9, None), "uid": (132.6, None), "and": (175.4, None),
         "self": (152.0, None), "count": (247.1, 211.5), "count-engine": (371.3, 268.3), "quantize": (164.8, None),
         "quantize-engine": (305.0, 223.4), "latency": (848.3, 633.3), "latency-fbt": (1552.1, 1337.1),
-        "kinst": (618.7, None), "fbt": (1001.8, None), "speculate": (1474.4, None), "copyinstr": (616.1, None),
+        "kinst": (618.7, None), "fbt": (1001.8, None), "speculate": (1461.9, None), "copyinstr": (616.1, None),
     },
 }
 
