@@ -25,6 +25,7 @@ struct Boot {
     std::map<std::string, std::string> files; // by path; /daybreak/proc/cmdline is there while /proc is mounted
     std::string release = "6.1.0-test";
     long load_result = 0; // of the module, negative when it fails
+    long pid = 1;
     size_t read_max = 4096; // bytes of one read
     std::vector<std::string> runnable = {"/init"};
     std::vector<std::string> argv = {"early-init", "splash"}, envp = {"HOME=/"};
@@ -77,6 +78,7 @@ long Boot::call(long number, const char* path, long b, long c) {
         CHECK(open.at(fd).first == "/daybreak/daybreak.ko");
         parameters = reinterpret_cast<const char*>(b);
         return load_result;
+    case SYSCALL_GETPID: return pid;
     case SYSCALL_EXECVE:
         tried.emplace_back(path);
         if (std::find(runnable.begin(), runnable.end(), path) == runnable.end())
@@ -165,6 +167,15 @@ TEST_CASE("early-init loads the module with its parameters, then is the real ini
     CHECK(boot.console.empty());
     CHECK(boot.tried == std::vector<std::string>{"/init"});
     CHECK(boot.became_argv == "/init splash ");
+}
+
+TEST_CASE("early-init ends where a script of the initramfs runs it", "[kmod][early-init]") {
+    Boot boot = boot_with_module();
+    boot.pid = 77;
+    boot.run();
+    CHECK(boot.parameters == "programs=/daybreak bank=4M@0x10000000 salvage ");
+    CHECK(boot.has_exited);
+    CHECK(boot.tried.empty());
 }
 
 TEST_CASE("early-init says why a module does not load, and boots on", "[kmod][early-init]") {
