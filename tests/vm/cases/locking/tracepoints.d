@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Every tracepoint: each patches text by itself. */
+/* Many tracepoints: each patches text by itself. */
 #pragma D option bufsize=64k
 
-sdt:::
+sdt:::[a-h]*
 {
 	@ = count();
 }
