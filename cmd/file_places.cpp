@@ -124,11 +124,12 @@ std::optional<CompiledProgram> compile_for_machine(const ProgramArguments& argum
     };
     auto compiled = compile_program(arguments, known);
     if (compiled && !looked)
-        for (const formats::DofEcb& ecb : compiled->program.ecbs)
+        for (const formats::DofEcb& ecb : compiled->program.ecbs) {
             if (live::is_of_running(ecb.probe))
                 static_cast<void>(add_running(places, ecb.probe));
             else if (live::is_by_path(ecb.probe) && !add_file(places, ecb.probe, problem))
                 complain(ecb.probe.text() + " matches no probe: " + problem);
+        }
     if (std::string missing = places.remark(); !missing.empty())
         complain(missing);
     if (!compiled || places.all().empty())
