@@ -122,6 +122,7 @@ int run_again(Host& host, const InstallArguments& arguments) {
 }
 
 int run_uninstall(Host& host, const InstallArguments& arguments) {
+    auto placed = install::read_manifest(host);
     auto plan = install::plan_uninstall(host, arguments.force);
     if (!plan.ok())
         return fail(plan.error());
@@ -136,10 +137,12 @@ int run_uninstall(Host& host, const InstallArguments& arguments) {
         return status;
     for (const char* folder : {install::kStateFolder, install::kDracutFolder})
         host.remove_empty_folder(folder);
-    complain(std::string(plan->notes.empty()
-                             ? "uninstalled: the boot loader's files are what they were"
-                             : "uninstalled, but for what is said above") +
-             "; recordings stay in " + kRecordings);
+    std::string done = "uninstalled: the boot loader's files are what they were";
+    if (placed.ok() && *placed && install::is_initramfs((*placed)->loader))
+        done = "uninstalled: the initramfs was made anew, without Daybreak";
+    if (!plan->notes.empty())
+        done = "uninstalled, but for what is said above";
+    complain(done + "; recordings stay in " + kRecordings);
     return status;
 }
 
