@@ -1,60 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bootloader-hooks/install/initramfs_text.hpp"
-#include "bootloader-hooks/install/installation.hpp"
 #include "tests/support/initramfs_machine.hpp"
+#include "tests/support/installing.hpp"
 
 #include <catch2/catch.hpp>
 
 using namespace daybreak;
 using namespace daybreak::install;
-using test::DracutMachine;
-using test::InitramfsMachine;
-using test::MachineFolder;
-using test::status_of;
-using test::TempFolder;
+using namespace daybreak::test;
 
 namespace {
 
-const std::string kNewest = "6.12.1-amd64", kOld = "6.1.0-5-amd64";
 const std::string kState = "/var/lib/daybreak/initramfs", kTried = "/etc/daybreak-tried";
-
-Request request_of(Mode mode, const std::string& content = "cpio") {
-    Request request;
-    request.mode = mode;
-    request.programs = {"boot"};
-    request.kernels = {{kOld, content + kOld}, {kNewest, content + kNewest}};
-    request.running_release = kOld;
-    return request;
-}
-
-Plan plan_of(MachineFolder& machine, const Request& request) {
-    std::string armed;
-    auto plan = plan_install(machine.host, request, &armed);
-    INFO((plan.ok() ? "" : plan.error().message()));
-    REQUIRE(plan.ok());
-    return *plan;
-}
-
-void install_it(MachineFolder& machine, const Request& request) {
-    REQUIRE(apply(machine.host, plan_of(machine, request)).ok());
-}
-
-void uninstall_it(MachineFolder& machine, bool force = false) {
-    auto plan = plan_uninstall(machine.host, force);
-    INFO((plan.ok() ? "" : plan.error().message()));
-    REQUIRE(plan.ok());
-    REQUIRE(apply(machine.host, *plan).ok());
-}
-
-std::string refusal(MachineFolder& machine, const Request& request) {
-    std::string armed;
-    auto plan = plan_install(machine.host, request, &armed);
-    return plan.ok() ? "" : plan.error().message();
-}
-
-bool contains(const std::string& text, const std::string& part) {
-    return text.find(part) != std::string::npos;
-}
 
 /// A boot, and what the unit does after it; `comes_up`: else it dies, and the next one is that
 /// boot.

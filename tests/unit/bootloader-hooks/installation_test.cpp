@@ -1,18 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "bootloader-hooks/install/installation.hpp"
-
-#include "tests/support/machine_folder.hpp"
+#include "tests/support/installing.hpp"
 
 #include <catch2/catch.hpp>
 #include <random>
 
 using namespace daybreak;
 using namespace daybreak::install;
+using test::contains;
+using test::install_it;
+using test::kNewest;
+using test::kOld;
 using test::MachineFolder;
+using test::plan_of;
+using test::refusal;
+using test::uninstall_it;
 
 namespace {
 
-const std::string kNewest = "6.12.1-amd64", kOld = "6.1.0-5-amd64";
 const std::string kCustom = "/boot/grub/custom.cfg", kProgram = "/var/lib/daybreak/boot.d";
 
 std::string cpio_path(const std::string& release) {
@@ -20,51 +24,15 @@ std::string cpio_path(const std::string& release) {
 }
 
 Request request_of(Mode mode, const std::string& content = "cpio") {
-    Request request;
-    request.mode = mode;
-    request.programs = {"boot"};
-    request.kernels = {{kOld, content + kOld}, {kNewest, content + kNewest}};
+    Request request = test::request_of(mode, content);
+    request.running_release.clear();
     request.helpers = {{.path = kProgram, .content = content, .is_helper = true}};
     return request;
-}
-
-Plan plan_of(MachineFolder& machine, const Request& request, std::string* armed_ret = nullptr) {
-    std::string armed;
-    auto plan = plan_install(machine.host, request, &armed);
-    INFO((plan.ok() ? "" : plan.error().message()));
-    REQUIRE(plan.ok());
-    if (armed_ret)
-        *armed_ret = armed;
-    return *plan;
-}
-
-void install_it(MachineFolder& machine, const Request& request) {
-    Plan plan = plan_of(machine, request);
-    auto done = apply(machine.host, plan);
-    INFO((done.ok() ? "" : done.error().message()));
-    REQUIRE(done.ok());
-}
-
-void uninstall_it(MachineFolder& machine, bool force = false) {
-    auto plan = plan_uninstall(machine.host, force);
-    INFO((plan.ok() ? "" : plan.error().message()));
-    REQUIRE(plan.ok());
-    REQUIRE(apply(machine.host, *plan).ok());
-}
-
-std::string refusal(MachineFolder& machine, const Request& request) {
-    std::string armed;
-    auto plan = plan_install(machine.host, request, &armed);
-    return plan.ok() ? "" : plan.error().message();
 }
 
 std::string refusal_of_uninstall(MachineFolder& machine) {
     auto plan = plan_uninstall(machine.host, false);
     return plan.ok() ? "" : plan.error().message();
-}
-
-bool contains(const std::string& text, const std::string& part) {
-    return text.find(part) != std::string::npos;
 }
 
 } // namespace

@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "bootloader-hooks/install/installation.hpp"
-
-#include "tests/support/machine_folder.hpp"
+#include "tests/support/installing.hpp"
 
 #include <catch2/catch.hpp>
 
 using namespace daybreak;
 using namespace daybreak::install;
+using test::contains;
+using test::kNewest;
+using test::kOld;
 using test::MachineFolder;
 using test::status_of;
 
 namespace {
-
-const std::string kNewest = "6.12.1-amd64", kOld = "6.1.0-5-amd64";
 
 std::string cpio_path(const std::string& release) {
     return "/boot/" + cpio_name(release);
@@ -60,10 +59,6 @@ LastBoot after_boot(MachineFolder& machine, bool loaded = true) {
     REQUIRE(plan.ok());
     REQUIRE(apply(machine.host, *plan).ok());
     return last;
-}
-
-bool contains(const std::string& text, const std::string& part) {
-    return text.find(part) != std::string::npos;
 }
 
 } // namespace

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "bootloader-hooks/install/installation.hpp"
 #include "bootloader-hooks/install/loader_entry.hpp"
+#include "tests/support/installing.hpp"
 #include "tests/support/systemd_boot_machine.hpp"
 
 #include <catch2/catch.hpp>
@@ -9,59 +9,17 @@
 
 using namespace daybreak;
 using namespace daybreak::install;
-using test::loader_entry;
-using test::status_of;
-using test::SystemdBootMachine;
-using test::UnifiedMachine;
+using namespace daybreak::test;
 
 namespace {
 
-const std::string kNewest = "6.12.1-amd64", kOld = "6.1.0-5-amd64";
 const std::string kOneShot = "LoaderEntryOneShot";
-
-Request request_of(Mode mode, const std::string& content = "cpio") {
-    Request request;
-    request.mode = mode;
-    request.programs = {"boot"};
-    request.kernels = {{kOld, content + kOld}, {kNewest, content + kNewest}};
-    request.running_release = kOld;
-    return request;
-}
-
-Plan plan_of(SystemdBootMachine& machine, const Request& request) {
-    std::string armed;
-    auto plan = plan_install(machine.host, request, &armed);
-    INFO((plan.ok() ? "" : plan.error().message()));
-    REQUIRE(plan.ok());
-    return *plan;
-}
 
 std::vector<std::string> order_of(const Plan& plan) {
     std::vector<std::string> order;
     for (const Step& step : plan.steps)
         order.push_back(step.command.empty() ? step.path : step.command.at(2));
     return order;
-}
-
-void install_it(SystemdBootMachine& machine, const Request& request) {
-    REQUIRE(apply(machine.host, plan_of(machine, request)).ok());
-}
-
-std::string refusal(SystemdBootMachine& machine, const Request& request) {
-    std::string armed;
-    auto plan = plan_install(machine.host, request, &armed);
-    return plan.ok() ? "" : plan.error().message();
-}
-
-void uninstall_it(SystemdBootMachine& machine) {
-    auto plan = plan_uninstall(machine.host, false);
-    INFO((plan.ok() ? "" : plan.error().message()));
-    REQUIRE(plan.ok());
-    REQUIRE(apply(machine.host, *plan).ok());
-}
-
-bool contains(const std::string& text, const std::string& part) {
-    return text.find(part) != std::string::npos;
 }
 
 /// What the unit does after a boot.
