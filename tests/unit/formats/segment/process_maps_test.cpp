@@ -256,7 +256,8 @@ TEST_CASE("of many mappings the last one that covers an address is found, by the
             std::vector<Plain> all; // all[i] from 2 + i on
             for (uint64_t i = 0; i < count; i++) {
                 uint64_t begin = random() % 200, bytes = random() % 30 + 1;
-                all.push_back({begin, begin + bytes, begin + 100 * (random() % 2), random() % 3});
+                all.push_back({begin, begin + bytes, begin + 100 * (random() % 2),
+                               static_cast<uint32_t>(random() % 3)});
                 block.mapping(7, 2 + i, begin, begin + bytes, all[i].offset, files[all[i].file]);
             }
             ProcessMaps maps = maps_of({&block});
