@@ -1,27 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-# Each boot is a stage; the number of the next is on the disk.
-stage=$(cat /stage 2>/dev/null || echo 1)
-release=$(uname -r)
+. /share/in/disk.sh
 image=/boot/initrd.img-$release
-echo $((stage + 1)) >/stage
-echo "stage $stage: $(cat /proc/cmdline)"
-
-# next_boot: does not return
-next_boot() {
-	sync
-	systemctl --no-block reboot
-	exit 0
-}
 
 # sums FILE: of all that an installation could touch, but for the initramfs, which differs each time it is made
 sums() {
-	find /boot /etc /usr/lib/systemd /usr/lib/dracut /var/lib/daybreak -xdev -type f ! -path "$image" -print0 2>/dev/null | sort -z | xargs -0 sha256sum >"$1"
-}
-
-# status_line NAME PATTERN: one line of the status has it
-status_line() {
-	daybreak status >/share/out/status-$stage.txt 2>&1
-	if grep -q -e "$2" /share/out/status-$stage.txt; then pass "$stage-$1"; else fail "$stage-$1" "$(tr '\n' ';' </share/out/status-$stage.txt)"; fi
+	sums_of "$1" /boot /etc /usr/lib/systemd /usr/lib/dracut /var/lib/daybreak -xdev -type f ! -path "$image"
 }
 
 # in_image COUNT: files of Daybreak's in the initramfs
@@ -39,25 +22,7 @@ traced() {
 case $stage in
 1)
 	traced 0
-	cp /share/in/daybreak /usr/bin/
-	mkdir -p /usr/libexec/daybreak /usr/share/daybreak /usr/lib/modules/$release/extra
-	cp /share/in/early-init /usr/libexec/daybreak/
-	cp /share/in/boot.d /share/in/before.d /usr/share/daybreak/
-	cp /share/in/daybreak.ko /usr/lib/modules/$release/extra/
-	cp /share/in/daybreak-boot.service /usr/lib/systemd/system/
-	ln -s ../daybreak-boot.service /usr/lib/systemd/system/multi-user.target.wants/
-	cat >/etc/systemd/system/die.service <<-'END'
-		[Unit]
-		DefaultDependencies=no
-		ConditionPathExists=/die
-		ConditionPathExists=/run/daybreak-early
-		Before=sysinit.target
-		[Service]
-		Type=oneshot
-		ExecStart=/bin/sh -c 'echo c >/proc/sysrq-trigger'
-	END
-	mkdir -p /etc/systemd/system/sysinit.target.wants
-	ln -s ../die.service /etc/systemd/system/sysinit.target.wants/
+	place_daybreak ConditionPathExists=/run/daybreak-early
 	sums /before
 	holds 1-install daybreak install --once --initramfs
 	in_image 4

@@ -1,8 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Each boot is a stage; the number of the next is on the disk.
-stage=$(cat /stage 2>/dev/null || echo 1)
-release=$(uname -r)
-echo $((stage + 1)) >/stage
+. /share/in/disk.sh
 loader=grub
 archives=/boot
 if [ -d /boot/efi/loader ]; then
@@ -11,24 +8,10 @@ if [ -d /boot/efi/loader ]; then
 fi
 archive=$archives/daybreak-$release.cpio
 [ ! -e $archives/EFI/Linux/debian-$release.efi ] || archive=$archives/EFI/Linux/daybreak-$release.efi
-echo "stage $stage: $(cat /proc/cmdline)"
-
-# next_boot: does not return
-next_boot() {
-	sync
-	systemctl --no-block reboot
-	exit 0
-}
 
 # sums FILE: of all that an installation could touch
 sums() {
-	find /boot $(findmnt -n -o TARGET /boot/efi) /etc /usr/lib/systemd /var/lib/daybreak -xdev -type f ! -name random-seed -print0 2>/dev/null | sort -z | xargs -0 sha256sum >"$1"
-}
-
-# status_line NAME PATTERN: one line of the status has it
-status_line() {
-	daybreak status >/share/out/status-$stage.txt 2>&1
-	if grep -q -e "$2" /share/out/status-$stage.txt; then pass "$stage-$1"; else fail "$stage-$1" "$(tr '\n' ';' </share/out/status-$stage.txt)"; fi
+	sums_of "$1" /boot $(findmnt -n -o TARGET /boot/efi) /etc /usr/lib/systemd /var/lib/daybreak -xdev -type f ! -name random-seed
 }
 
 # cannot_arm: a full file system takes no archive, and nothing is changed; nor where the firmware's variables are read-only
@@ -50,25 +33,7 @@ traced() {
 case $stage in
 1)
 	traced "0 0"
-	cp /share/in/daybreak /usr/bin/
-	mkdir -p /usr/libexec/daybreak /usr/share/daybreak /usr/lib/modules/$release/extra
-	cp /share/in/early-init /usr/libexec/daybreak/
-	cp /share/in/boot.d /share/in/before.d /usr/share/daybreak/
-	cp /share/in/daybreak.ko /usr/lib/modules/$release/extra/
-	cp /share/in/daybreak-boot.service /usr/lib/systemd/system/
-	ln -s ../daybreak-boot.service /usr/lib/systemd/system/multi-user.target.wants/
-	cat >/etc/systemd/system/die.service <<-'END'
-		[Unit]
-		DefaultDependencies=no
-		ConditionPathExists=/die
-		ConditionKernelCommandLine=rdinit=/daybreak/early-init
-		Before=sysinit.target
-		[Service]
-		Type=oneshot
-		ExecStart=/bin/sh -c 'echo c >/proc/sysrq-trigger'
-	END
-	mkdir -p /etc/systemd/system/sysinit.target.wants
-	ln -s ../die.service /etc/systemd/system/sysinit.target.wants/
+	place_daybreak ConditionKernelCommandLine=rdinit=/daybreak/early-init
 	# An option of the firmware's own besides the disk's default path: what is tried after one that fails.
 	[ $loader = grub ] || holds 1-firmware-option bootctl install
 	sums /before
