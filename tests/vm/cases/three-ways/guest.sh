@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # The window is the middle one of three runs; before it, after it and beside it others make calls too.
+# --last reaches back to the boot, however slow the machine is.
 uptime_of() {
 	cut -d ' ' -f 1 /proc/uptime
 }
@@ -26,9 +27,9 @@ echo "$since $until" >/share/out/window
 # Two snapshots at once, while calls go on; then all stands still, and the dump is taken.
 while true; do workload 1; sleep 0.2; done &
 load=$!
-daybreak snapshot --last 90s -q -o /share/out/live-2.dbrk &
+daybreak snapshot --last 900s -q -o /share/out/live-2.dbrk &
 other=$!
-holds snapshot daybreak snapshot --last 90s -o /share/out/live.dbrk
+holds snapshot daybreak snapshot --last 900s -o /share/out/live.dbrk
 wait $other
 equal snapshot-beside $? 0
 kill $load
@@ -55,9 +56,9 @@ for round in 1 2 3 4 5 6 7 8 9 10; do
 	sleep 0.2
 done
 sleep 0.5
-daybreak snapshot --last 90s -q --status-file /nonexistent -o /share/out/gone.dbrk
+daybreak snapshot --last 900s -q --status-file /nonexistent -o /share/out/gone.dbrk
 equal window-gone-is-reported $? 3
-holds snapshot-of-files daybreak snapshot --last 90s --dir /run/recorder -o /share/out/both.dbrk
+holds snapshot-of-files daybreak snapshot --last 900s --dir /run/recorder -o /share/out/both.dbrk
 kill $recorder
 wait $recorder
 equal recorder-ends $? 0
