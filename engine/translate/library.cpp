@@ -6,6 +6,7 @@
 #include "base/file.hpp"
 #include "base/temporary_folder.hpp"
 
+#include <cstdlib>
 #include <dlfcn.h>
 #include <spawn.h>
 #include <sys/wait.h>
@@ -20,33 +21,36 @@ namespace {
 
 Result<void> compile(const std::string& source, const std::string& object, Host host, Speed speed) {
     // Warnings are errors, as they are where the kernel's Kbuild compiles it.
-    std::vector<std::string> words = {"cc",      "-std=gnu11",
-                                      "-fPIC",   "-shared",
-                                      "-Wall",   "-Werror",
-                                      "-I",      DAYBREAK_SOURCE_FOLDER,
-                                      "-o",      object,
-                                      source,    "-fno-strict-aliasing"};
+    const char* quick = speed == Speed::quickly_compiled ? std::getenv("CC") : nullptr;
+    const std::string compiler = quick != nullptr && *quick != '\0' ? quick : "cc";
+    std::vector<std::string> words = {compiler, "-std=gnu11", "-fPIC", "-shared",
+                                      "-Wall",  "-Werror",    "-I",    DAYBREAK_SOURCE_FOLDER,
+                                      "-o",     object,       source,  "-fno-strict-aliasing"};
     if (speed == Speed::quickly_run)
         words.push_back("-O2");
-    else // the attribute of the interface's functions (engine/api/platform.h) has them copied even so
+    else // the attribute of the interface's functions (engine/api/platform.h) has them copied even
+         // so
         words.insert(words.end(), {"-O0", "-Dalways_inline=unused"});
     if (host == Host::simulated)
-        words.insert(words.end(), {"-DDBK_HOST_INLINE", "-I", DAYBREAK_SOURCE_FOLDER "/engine/sim/inline"});
+        words.insert(words.end(),
+                     {"-DDBK_HOST_INLINE", "-I", DAYBREAK_SOURCE_FOLDER "/engine/sim/inline"});
     std::vector<char*> arguments;
     for (std::string& word : words)
         arguments.push_back(word.data());
     arguments.push_back(nullptr);
     pid_t pid = 0;
     int status = 0;
-    if (int failed = ::posix_spawnp(&pid, "cc", nullptr, nullptr, arguments.data(), environ);
+    if (int failed =
+            ::posix_spawnp(&pid, words[0].c_str(), nullptr, nullptr, arguments.data(), environ);
         failed != 0) {
         errno = failed;
-        return base::errno_errorf("cannot run cc, which --native needs");
+        return base::errno_errorf("cannot run %s, which --native needs", compiler.c_str());
     }
     while (::waitpid(pid, &status, 0) < 0 && errno == EINTR) {
     }
     if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
-        return errorf(base::ErrorCode::io, "cc does not compile the translated program");
+        return errorf(base::ErrorCode::io, "%s does not compile the translated program",
+                      compiler.c_str());
     return {};
 }
 

@@ -17,12 +17,13 @@ namespace daybreak::translate {
 /// Whose functions it calls: BareHost's, part of them inline, or a test's own.
 enum class Host : uint8_t { simulated, own };
 
-/// How it is compiled: as the kernel does it (-O2, the interface's functions inline), or in a third of the time.
+/// How it is compiled: by cc as for the kernel (-O2, the interface's functions inline), or, in a third of the time, by what the
+/// environment's CC names (default: cc).
 enum class Speed : uint8_t { quickly_run, quickly_compiled };
 
 class Library {
 public:
-    /// Compiles `text`, a file's, by `cc`.  Errors: not_found, io (what the compiler said
+    /// Compiles `text`, a file's.  Errors: not_found, io (what the compiler said
     /// first), invalid.
     static base::Result<std::unique_ptr<Library>> build(const std::string& text, Host host, Speed speed);
     Library(const Library&) = delete;
