@@ -421,15 +421,6 @@ static int fbt_settle(const struct dbk_provider *self, const struct module *only
 	return 0;
 }
 
-static void fbt_book(const struct dbk_provider *self)
-{
-	struct fbt_set *set;
-
-	list_for_each_entry(set, &sets, link)
-		if (set->kind == FBT_RETURN)
-			fbt_returns_book(set);
-}
-
 void fbt_hooks_drop_module(const struct module *module)
 {
 	struct fbt_set *set, *next;
@@ -474,7 +465,6 @@ const struct dbk_provider dbk_provider_fbt = {
 	.enable = fbt_enable,
 	.disable = fbt_disable,
 	.settle = fbt_settle,
-	.book = fbt_book,
 	.watch = fbt_watch,
 	.unwatch = fbt_unwatch,
 };

@@ -16,14 +16,13 @@
  *   return  arg0: -1, because from where in the function it returned is not known;
  *           arg1: what it returned
  *
- * A return is noticed by a hook at the entry.  Where that hook is ours (rethook), it fires the
- * entry's probe as well when both are enabled together: with two hooks on one site the kernel
- * walks a list and looks the site up in the filter of each.
+ * A return is noticed by a hook at the entry, which fires the entry's probe as well when both are
+ * enabled together: with two hooks on one site the kernel walks a list and looks the site up in the
+ * filter of each.
  */
 #ifndef DBK_KMOD_FBT_H
 #define DBK_KMOD_FBT_H
 
-#include <linux/fprobe.h>
 #include <linux/ftrace.h>
 #include <linux/hash.h>
 #include <linux/preempt.h>
@@ -58,7 +57,7 @@ struct fbt_symbol {
 /* Probes that are hooked together. */
 struct fbt_set {
 	struct list_head link;	/* [S] in sets */
-	struct ftrace_ops *ops; /* [S] which has the filter: own_ops, or the fprobe's; NULL: it is lost */
+	struct ftrace_ops *ops; /* [S] own_ops; NULL: it is lost */
 	struct ftrace_ops own_ops;
 	struct module *module;	  /* [C] */
 	enum fbt_kind kind;	  /* [C] of its hooks; of RETURN may have entries of the same sites */
@@ -69,11 +68,7 @@ struct fbt_set {
 	u32 slot_count;		  /* [C] 2 to the power of 64 less hash_shift */
 	u32 hash_shift;		  /* [C] */
 	struct fbt_probe **slots; /* [R] */
-#ifdef DBK_HAVE_FPROBE
-	struct fprobe fprobe;	   /* FBT_RETURN */
-	unsigned long missed_seen; /* atomic: of the fprobe's count, what is counted as drops */
-#endif
-	struct rethook *rethook; /* [C] FBT_RETURN without fprobe */
+	struct rethook *rethook;  /* [C] FBT_RETURN */
 };
 
 /* What a hook does, interrupts off, when its function is called, @args being its first 6 arguments, or has returned: -1, what
@@ -193,9 +188,6 @@ bool fbt_returns_take_entries(void);
 /** fbt_returns_register() - hooks the first @count sites of a set of kind FBT_RETURN; not armed yet.
  * Context: [S]. Return: 0 or a negative errno; then nothing is hooked. */
 int fbt_returns_register(struct fbt_set *set, u32 count);
-
-/** fbt_returns_book() - counts as drops what the kernel has missed of a set.  Context: [S]. */
-void fbt_returns_book(struct fbt_set *set);
 
 /** fbt_returns_unregister() - when it returns 0, no code of the module is called for the set any more;
  * calls that are still inside of their functions return unseen.  Context: [S].

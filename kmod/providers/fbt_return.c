@@ -5,12 +5,9 @@
  * At a function's entry its return address is replaced by that of a trampoline
  * of the kernel's, which calls us and goes on to where the function was called
  * from.  The kernel keeps a stack of such calls per task and a pool of notes
- * for them per set; both its interfaces to that are used, whichever there is:
- *
- *   fprobe   functions by address with both handlers; exported
- *   rethook  what fprobe is made of.  Kernels that have it without fprobe do not
- *            export it: it is found by name, under an ftrace_ops of the module.  Its hook fires
- *            entries as well (docs/design/0068-one-hook-for-entry-and-return.md).
+ * for them per set: rethook, which is found by name, as it is not exported.  The
+ * hook is the set's ftrace_ops, which fires entries as well
+ * (docs/design/0068-one-hook-for-entry-and-return.md).
  *
  * A call that finds the pool empty returns unseen and is counted as a MISSED
  * drop.  Calls that are inside of their functions when a set goes return
@@ -75,9 +72,10 @@ static __probe_ctx_inline void fire(struct fbt_probe *fbt, struct pt_regs *regs,
 		dbk_probe_fire(&fbt->probe, regs, &frame);
 }
 
-/* The kernel has turned preemption off around all handlers of a return: that is what the engine needs. */
-static __probe_ctx_inline void fire_at(const struct fbt_set *set, unsigned long ip, struct pt_regs *regs,
-				       const struct followed *followed)
+/* The kernel has turned preemption off around all handlers of a return: that is what the engine
+ * needs. */
+static __probe_ctx_inline void fire_at(const struct fbt_set *set, unsigned long ip,
+				       struct pt_regs *regs, const struct followed *followed)
 {
 	struct fbt_probe *fbt;
 
@@ -99,115 +97,18 @@ static __probe_ctx noinline void count_missed(const struct fbt_set *set, unsigne
 	dbk_host_leave(flags);
 }
 
-#if defined(DBK_HAVE_FPROBE)
-
-static __probe_ctx_inline bool is_wanted(const struct fbt_set *set, struct fbt_probe **slot,
-					 unsigned long ip)
-{
-	const struct fbt_probe *fbt;
-
-	for (fbt = fbt_first(set, slot); fbt; fbt = fbt->next)
-		if (fbt_is_at(fbt, ip))
-			return true;
-	return false;
-}
-
-/* What the kernel has missed and is in no count yet; now it is the caller's to count. */
-static __probe_ctx_inline unsigned long missed_take(struct fbt_set *set)
-{
-	unsigned long missed = READ_ONCE(set->fprobe.nmissed);
-	unsigned long seen = READ_ONCE(set->missed_seen);
-
-	if (likely(missed == seen) || cmpxchg(&set->missed_seen, seen, missed) != seen)
-		return 0;
-	return missed - seen;
-}
-
-/* The kernel only counts what it missed; the next call it did not miss books it, or fbt_returns_book(). */
-static __probe_ctx int on_call(struct fprobe *fprobe, unsigned long ip, unsigned long return_ip,
-			       struct pt_regs *regs, void *data)
-{
-	struct fbt_set *set = container_of(fprobe, struct fbt_set, fprobe);
-	struct fbt_probe **slot = fbt_slot(set, ip);
-	struct followed *followed = data;
-	unsigned long missed;
-
-	if (!is_wanted(set, slot, ip))
-		return 1;
-	missed = missed_take(set);
-	if (unlikely(missed != 0))
-		count_missed(set, ip, missed);
-	followed->slot = slot;
-	followed->first = regs_get_kernel_argument(regs, 0);
-	return 0;
-}
-
-static __probe_ctx void on_return(struct fprobe *fprobe, unsigned long ip, unsigned long return_ip,
-				  struct pt_regs *regs, void *data)
-{
-	fire_at(container_of(fprobe, struct fbt_set, fprobe), ip, regs, data);
-}
-
-/* Of which functions they were is not known: they are the first's that is enabled. */
-void fbt_returns_book(struct fbt_set *set)
-{
-	struct fbt_probe *fbt = NULL;
-	u32 slot;
-
-	for (slot = 0; set->armed && slot < set->slot_count; slot++)
-		for (fbt = set->slots[slot]; fbt; fbt = fbt->next)
-			if (dbk_probe_is_enabled(fbt->target)) {
-				count_missed(set, fbt->site, missed_take(set));
-				return;
-			}
-}
-
-/* The kernel counts calls from within a call, of an entry's firing too, and as others than NESTED. */
-bool fbt_returns_take_entries(void)
-{
-	return false;
-}
-
-bool fbt_returns_init(void)
-{
-	return true;
-}
-
-int fbt_returns_register(struct fbt_set *set, u32 count)
-{
-	set->ops = &set->fprobe.ops;
-	set->fprobe.ops.flags = FTRACE_OPS_FL_PERMANENT;
-	set->fprobe.entry_handler = on_call;
-	set->fprobe.exit_handler = on_return;
-	set->fprobe.nr_maxactive = calls_of(set);
-	set->fprobe.entry_data_size = sizeof(struct followed);
-	return register_fprobe_ips(&set->fprobe, set->sites, count);
-}
-
-int fbt_returns_unregister(struct fbt_set *set)
-{
-	int err = unregister_fprobe(&set->fprobe);
-
-	if (!err)
-		dbk_host_synchronize();
-	return err;
-}
-
-#elif defined(DBK_HAVE_RETHOOK_FREELIST)
-
-/* Counted when they are missed. */
-void fbt_returns_book(struct fbt_set *set)
-{
-}
+#if defined(DBK_HAVE_RETHOOK_FREELIST) || defined(DBK_HAVE_RETHOOK_POOL)
 
 static typeof(rethook_alloc) *rethook_alloc_found;
 static typeof(rethook_free) *rethook_free_found;
+#ifdef DBK_HAVE_RETHOOK_FREELIST
 static typeof(rethook_add_node) *rethook_add_node_found;
+#endif
 static typeof(rethook_try_get) *rethook_try_get_found;
 static typeof(rethook_hook) *rethook_hook_found;
 
-/* Whether something may call on_call() that it calls of the kernel's.  None of it can be traced in a
- * kernel that we know; then the kernel need not look after that, which it would do without a word
+/* Whether something may call on_call() that it calls of the kernel's.  None of it can be traced in
+ * a kernel that we know; then the kernel need not look after that, which it would do without a word
  * about entries that it leaves out. */
 static bool is_traced; /* [C] */
 
@@ -221,7 +122,7 @@ static bool function_is_traced(const char *name)
 
 /* The kernel's, from entry to return; it frees them. */
 struct call {
-	struct rethook_node node; /* first: the kernel frees by its address */
+	struct rethook_node node; /* first: the kernel has no other address of it */
 	unsigned long ip;
 	struct followed followed;
 };
@@ -242,9 +143,9 @@ static __probe_ctx_inline bool follow(const struct fbt_set *set, unsigned long i
 }
 
 /*
- * Of calls from within a call there are those that an entry's firing makes, which the engine counts.
- * Interrupts are off for the firings, as in on_function(), and so that nothing comes between taking
- * a note and leaving it on the task's stack of calls.
+ * Of calls from within a call there are those that an entry's firing makes, which the engine
+ * counts. Interrupts are off for the firings, as in on_function(), and so that nothing comes
+ * between taking a note and leaving it on the task's stack of calls.
  */
 static __probe_ctx void on_call(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *ops,
 				struct ftrace_regs *fregs)
@@ -267,30 +168,35 @@ static __probe_ctx void on_call(unsigned long ip, unsigned long parent_ip, struc
 	dbk_host_leave(flags);
 }
 
+#ifdef DBK_HAVE_RETHOOK_POOL
+static __probe_ctx void on_return(struct rethook_node *node, void *data, unsigned long address,
+				  struct pt_regs *regs)
+#else
 static __probe_ctx void on_return(struct rethook_node *node, void *data, struct pt_regs *regs)
+#endif
 {
 	const struct call *call = container_of(node, struct call, node);
 
 	fire_at(data, call->ip, regs, &call->followed);
 }
 
-bool fbt_returns_take_entries(void)
+/* Both make a set's rethook, with all of its notes.  Return: 0 or a negative errno. */
+#ifdef DBK_HAVE_RETHOOK_POOL
+static bool find_pool(void)
 {
-	return !is_traced;
+	return true;
 }
 
-bool fbt_returns_init(void)
+static int rethook_create(struct fbt_set *set)
 {
-	is_traced = function_is_traced("rethook_try_get") || function_is_traced("rethook_hook") ||
-		    function_is_traced("arch_rethook_prepare") ||
-		    function_is_traced("rcu_is_watching");
-	rethook_alloc_found = dbk_function("rethook_alloc");
-	rethook_free_found = dbk_function("rethook_free");
+	set->rethook = rethook_alloc_found(set, on_return, sizeof(struct call), calls_of(set));
+	return PTR_ERR_OR_ZERO(set->rethook);
+}
+#else
+static bool find_pool(void)
+{
 	rethook_add_node_found = dbk_function("rethook_add_node");
-	rethook_try_get_found = dbk_function("rethook_try_get");
-	rethook_hook_found = dbk_function("rethook_hook");
-	return rethook_alloc_found && rethook_free_found && rethook_add_node_found &&
-	       rethook_try_get_found && rethook_hook_found;
+	return rethook_add_node_found;
 }
 
 static int rethook_create(struct fbt_set *set)
@@ -311,14 +217,31 @@ static int rethook_create(struct fbt_set *set)
 	}
 	return 0;
 }
+#endif
+
+bool fbt_returns_take_entries(void)
+{
+	return !is_traced;
+}
+
+bool fbt_returns_init(void)
+{
+	is_traced = function_is_traced("rethook_try_get") || function_is_traced("rethook_hook") ||
+		    function_is_traced("arch_rethook_prepare") ||
+		    function_is_traced("rcu_is_watching");
+	rethook_alloc_found = dbk_function("rethook_alloc");
+	rethook_free_found = dbk_function("rethook_free");
+	rethook_try_get_found = dbk_function("rethook_try_get");
+	rethook_hook_found = dbk_function("rethook_hook");
+	return rethook_alloc_found && rethook_free_found && rethook_try_get_found &&
+	       rethook_hook_found && find_pool();
+}
 
 int fbt_returns_register(struct fbt_set *set, u32 count)
 {
 	int err;
 
 	set->own_ops.func = on_call;
-	/* Registers, to replace the return address; and no calls from within a call. */
-	set->own_ops.flags |= FTRACE_OPS_FL_SAVE_REGS;
 	if (is_traced)
 		set->own_ops.flags |= FTRACE_OPS_FL_RECURSION;
 	err = rethook_create(set);
@@ -347,10 +270,6 @@ int fbt_returns_unregister(struct fbt_set *set)
 }
 
 #else
-
-void fbt_returns_book(struct fbt_set *set)
-{
-}
 
 bool fbt_returns_take_entries(void)
 {

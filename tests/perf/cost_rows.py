@@ -121,11 +121,11 @@ ROWS = (
     ours("quantize-engine", "the same, aggregate=engine", f"{ENGINE}{ENTRY} {{ @ = quantize(arg0); }}",
          target=292.7, wanted=300, native=212.2, native_wanted=170),
     latency("latency", "system call", "syscall::getppid", target=822.8, wanted=900, native=618.0, native_wanted=480),
-    latency("latency-fbt", "function", FBT, target=1121.7, wanted=1300, native=916.9, native_wanted=800),
+    latency("latency-fbt", "function", FBT, target=1105.4, wanted=1300, native=894.4, native_wanted=800),
     ours("kinst", "an instruction, a record", "kinst::GETPPID:OFFSET { trace(arg0); }",
          target=645.3, always=True),
     ours("fbt", "function's entry and return, a record each",
-         f"{FBT}:entry {{ trace(arg0); }}\n{FBT}:return {{ trace(arg1); }}", fires=2, target=589.8, wanted=480),
+         f"{FBT}:entry {{ trace(arg0); }}\n{FBT}:return {{ trace(arg1); }}", fires=2, target=563.2, wanted=480),
     ours("speculate", "speculate, record, commit",
          f"{ENTRY} {{ self->s = speculation(); speculate(self->s); trace(arg1); }}\n"
          f"{RETURN} /self->s/ {{ commit(self->s); self->s = 0; }}", fires=2, target=1426.1, wanted=1400),
@@ -146,8 +146,8 @@ BOUNDS_ELSEWHERE: dict[str, dict[str, tuple[float | None, float | None]]] = {
         "timestamp": (259.7, 226.1), "pid": (209.8, 169.0), "execname": (247.1, 211.5), "add": (259.7, 175.2),
         "printf": (300.1, 225.9), "predicate": (97.9, None), "uid": (132.6, None), "and": (175.4, None),
         "self": (152.0, None), "count": (247.1, 211.5), "count-engine": (371.3, 268.3), "quantize": (164.8, None),
-        "quantize-engine": (305.0, 223.4), "latency": (848.3, 633.3), "latency-fbt": (1552.1, 1337.1),
-        "kinst": (618.7, None), "fbt": (1001.8, None), "speculate": (1461.9, None), "copyinstr": (616.1, None),
+        "quantize-engine": (305.0, 223.4), "latency": (848.3, 633.3), "latency-fbt": (1157.4, 942.4),
+        "kinst": (618.7, None), "fbt": (607.1, None), "speculate": (1461.9, None), "copyinstr": (616.1, None),
     },
 }
 

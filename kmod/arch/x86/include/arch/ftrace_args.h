@@ -25,7 +25,7 @@ static __probe_ctx_inline unsigned long dbk_ftrace_argument(struct ftrace_regs *
 #ifdef DBK_HAVE_FTRACE_REGS_GET_ARGUMENT
 	return ftrace_regs_get_argument(fregs, index);
 #else
-	/* Without SAVE_REGS these registers, and the stack pointer, are all that there is. */
+	/* These registers, and the stack pointer, are all that there is. */
 	switch (index) {
 	case 0:
 		return fregs->regs.di;
@@ -43,9 +43,8 @@ static __probe_ctx_inline unsigned long dbk_ftrace_argument(struct ftrace_regs *
 #endif
 }
 
-/** dbk_ftrace_registers() - at the function's entry, which struct ftrace_regs begins with: all of them for an
- * ops with SAVE_REGS, which is not called without; else the arguments and the stack pointer.  Probe
- * context. */
+/** dbk_ftrace_registers() - at the function's entry, which struct ftrace_regs begins with; only the
+ * arguments and the stack pointer are set.  Probe context. */
 static __probe_ctx_inline struct pt_regs *dbk_ftrace_registers(struct ftrace_regs *fregs)
 {
 	return (struct pt_regs *)fregs;
