@@ -41,7 +41,7 @@ Result<void> run_openly(const std::vector<std::string>& words) {
     if (done.ended_well)
         return {};
     return base::errorf(base::ErrorCode::unsupported,
-                        "no native programs for that kernel; without --native they are embedded to be interpreted");
+                        "no native programs, for the reason above; without --native they are embedded to be interpreted");
 }
 
 } // namespace
@@ -75,15 +75,15 @@ Result<base::Bytes> native_module(const NativeBuild& build, base::ByteView modul
     const std::string script = sources + "/kmod/build";
     if (!std::filesystem::exists(script))
         return base::errorf(base::ErrorCode::not_found,
-                            "--native compiles with the module's sources, and %s is not there: install "
-                            "daybreak-dkms, or say --sources FOLDER",
-                            script.c_str());
+                            "--native compiles with the module's sources, and %s is not there: %s", script.c_str(),
+                            build.sources.empty() ? "install daybreak-dkms, or say --sources FOLDER"
+                                                  : "--sources is to be a clone of Daybreak, or what daybreak-dkms installs");
     DBK_TRY(std::string text, native_text(untrusted_dofs));
     DBK_TRY(base::TemporaryFolder folder, base::TemporaryFolder::create("daybreak-native"));
     DBK_TRY_VOID(write_file(folder.at("programs.c"), base::as_bytes(text)));
     DBK_TRY_VOID(write_file(folder.at("module.ko"), module));
     const std::vector<std::string> words = {script, kernel, folder.at("build"), "DBK_NATIVE=" + folder.at("programs.c"),
-                                            "DBK_MODULE=" + folder.at("module.ko")};
+                                            "DBK_MODULE=" + folder.at("module.ko"), "DBK_RELEASE=" + release};
     DBK_TRY_VOID(build.run ? build.run(words) : run_openly(words));
     return base::read_file(folder.at("build/daybreak.ko"));
 }

@@ -15,6 +15,7 @@
 #include "formats/trace/reader.hpp"
 
 #include <algorithm>
+#include <cstring>
 #include <memory>
 
 namespace daybreak::cmd {
@@ -99,6 +100,11 @@ base::Result<void> print_file(const std::string& path, bool native) {
     if (formats::looks_like_trace(bytes))
         return base::errorf(base::ErrorCode::invalid,
                             "%s is a trace file, not DOF: daybreak report reads it", path.c_str());
+    const bool is_elf = bytes.size() >= 4 && std::memcmp(bytes.data(), "\x7f" "ELF", 4) == 0;
+    if (!formats::looks_like_dof(bytes) && !formats::looks_like_dof_properties(bytes) && !is_elf)
+        return base::errorf(base::ErrorCode::invalid,
+                            "%s is not DOF, no file with properties and no kernel module; daybreak compile makes DOF of a D program",
+                            path.c_str());
     auto printed = formats::looks_like_dof(bytes)              ? native ? print_native({bytes}) : print_image(bytes)
                    : formats::looks_like_dof_properties(bytes) ? print_properties(bytes)
                                                                : print_module(bytes, native);
@@ -118,13 +124,14 @@ void add_dof(Command app, int& status) {
             "FILE", arguments->paths,
             "A DOF image, a file with properties (dtrace.conf, dtrace.dof), or a daybreak.ko")
         .required();
-    command.add_option("-o,--output", arguments->output_path,
-                       "Do not print: write the images as one of Daybreak's own");
+    Option output = command.add_option("-o,--output", arguments->output_path,
+                                       "Do not print: write the images as one of Daybreak's own");
     command.add_option("--dialect", arguments->dialect,
                        "Whose numbers they have, for -o: oracle (as Daybreak), illumos, freebsd, "
                        "opendtrace");
     command.add_flag("--native", arguments->native,
-                     "Print them as C, translated, with what of each clause is native");
+                     "Print them as C, translated, with what of each clause is native")
+        .excludes(output);
     command.footer("\nExample: a program and the options that another compiler made\n"
                    "  daybreak dof prog.dof options.dof --dialect illumos -o boot.dof");
     command.callback([arguments, &status] {

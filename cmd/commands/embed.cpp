@@ -165,10 +165,10 @@ void add_embed(Command app, int& status) {
     command.add_flag("--replace", options->replace, "Replace the programs that the module holds");
     command
         .add_option("--kernel", options->kernel,
-                    "Whose types D programs use (default: the module's kernel)")
+                    "Whose types D programs use, or an image of it (default: the module's kernel)")
         .type_name("RELEASE");
     Option native = command.add_flag("--native", options->native,
-                                     "Compile them too: their probes cost less");
+                                     "Compile them too, with gcc and the kernel's headers: many probes cost a quarter less");
     command.add_option("--sources", options->build.sources,
                        "Where kmod/build is, for --native (default: of daybreak-dkms)")
         .type_name("FOLDER")
@@ -180,8 +180,8 @@ void add_embed(Command app, int& status) {
     command.add_flag("-q,--quiet", options->quiet, "Do not say what was embedded");
     command.footer("\nExample: two enablings in one module, one that was compiled before\n"
                    "  daybreak embed boot.d net.dof --module daybreak.ko -o boot.ko\n"
-                   "Example: the same, native\n"
-                   "  daybreak embed --native boot.d net.dof --module daybreak.ko -o boot.ko");
+                   "Example: native, with the module's sources from a clone\n"
+                   "  daybreak embed --native boot.d --module daybreak.ko -o boot.ko --sources .");
     command.callback([options, &status] {
         auto done = embed(*options);
         status = !done.ok() ? fail(done.error()) : static_cast<int>(*done ? Exit::ok : Exit::failed);

@@ -145,7 +145,7 @@ Result<Bytes> BtfKernelTypes::read_vmlinux() {
         return *std::move(first_error);
     return errorf(ErrorCode::not_found,
                   "no type data for kernel %s: neither %s/boot/vmlinuz-%s nor another image of it "
-                  "is there; name one with --btf",
+                  "is there; name one with --kernel",
                   release.c_str(), root.c_str(), release.c_str());
 }
 

@@ -485,7 +485,7 @@ TEST_CASE("a release is looked for where distributions put it", "[compiler][type
     BtfKernelTypes unknown({"7.7", "", root.string()});
     REQUIRE_FALSE(unknown.vmlinux().ok());
     CHECK(unknown.vmlinux().error().code() == base::ErrorCode::not_found);
-    CHECK(unknown.vmlinux().error().message().find("--btf") != std::string::npos);
+    CHECK(unknown.vmlinux().error().message().find("--kernel") != std::string::npos);
 
     write("proc/sys/kernel/osrelease", bytes_of("6.6\n"));
     write("sys/kernel/btf/vmlinux", btf);
