@@ -3,7 +3,7 @@
 """Bounds the kernel stack that a firing takes, by the compiler's own figures.
 
     probe_stack.py OBJECT FOLDER     the linked module, and the .su files of its objects (gcc -fstack-usage), anywhere below
-    probe_stack.py --native FILE.su  of translated programs, which are linked to a module that was checked before
+    probe_stack.py --native OBJECT   translated programs, with FILE.su beside, which are linked to a module that was checked before
     probe_stack.py --self-test
 
 Adds the frames, return addresses included, on each way through the section .text.dbk_probe: calls, jumps, addresses of
@@ -24,7 +24,7 @@ from probe_ctx import SECTION, Object, run
 BYTES_MAX = 2816  # of the 16 KiB of a thread or an interrupt, and of the 4 KiB that an NMI may have
 # Translated programs: the frame of each function at most, which is looked at when they are compiled; what engine/native.h has them call.
 NATIVE_BYTES_MAX = 256
-CLAUSE_CALLS = ("dbk_dif_exec_rest", "dbk_builtin*", "dbk_argument*", "dbk_aggregate*", "dbk_thread_*", "dbk_locals_clear",
+CLAUSE_CALLS = ("dbk_dif_exec_rest", "dbk_builtin*", "dbk_argument*", "dbk_host_arg", "dbk_aggregate*", "dbk_thread_*", "dbk_locals_clear",
                 "dbk_work*", "dbk_spend*")
 NATIVE = {"(value)": CLAUSE_CALLS, "(clause)": CLAUSE_CALLS, "(firing)": CLAUSE_CALLS + ("dbk_fire",)}
 
@@ -125,9 +125,14 @@ def check(path, files):
 
 
 def check_native(path):
-    frames, unbounded = read_frames([path])
+    frames, unbounded = read_frames([path.with_suffix(".su")])
+    # Calls alone: not the module's data.
+    called = {row.split()[-1] for row in run("objdump", "-r", path).splitlines() if "R_X86_64_PLT32" in row}
+    called = {re.sub(r"[-+]0x[0-9a-f]+$", "", name) for name in called}
     problems = [f"{name}: its frame has {size} bytes, at most {NATIVE_BYTES_MAX}" for name, size in sorted(frames.items())
                 if size > NATIVE_BYTES_MAX or name in unbounded]
+    problems += [f"{name}() is called: CLAUSE_CALLS in tests/lint/probe_stack.py does not have it" for name in sorted(called)
+                 if name.startswith("dbk_") and not any(fnmatch.fnmatchcase(name, call) for call in NATIVE["(firing)"])]
     return problems, f"{len(frames)} functions of at most {max(frames.values(), default=0)} bytes of stack"
 
 
