@@ -13,7 +13,7 @@
  *           be done; what cannot (no room, no work left) is interpreted from the start.
  *   firing  that clause and what is around it, for a probe that is enabled once.
  *
- * So a recording does not say which of its clauses were native.  The decision:
+ * So records are the same whichever ran; META_ECBS says which clauses were native.  The decision:
  * docs/design/0082-native-programs.md.
  */
 #ifndef DBK_ENGINE_NATIVE_H

@@ -628,7 +628,7 @@ __probe_ctx_inline static void fire_unless(bool is_rejected, struct dbk_probe *p
 		fire_tier(probe, args, frame, ecb, ecb->tier);
 }
 
-/* Asks an early predicate.  Not inlined, as fire(). */
+/* Asks an early predicate.  Not inlined, as dbk_fire(). */
 __probe_ctx __attribute__((__noinline__)) static void
 fire_if_it_holds(struct dbk_probe *probe, const uint64_t *args, void *frame,
 		 const struct dbk_ecb *ecb)

@@ -322,20 +322,21 @@ struct dbk_aggregation {
 };
 
 /*
- * How a clause is run, hottest first: decided once, for its plan and then for its ECB on a probe
- * (control/ecbs.c), and looked at in one place (run/fire.c).
+ * How a clause is run: decided once, for its plan (SIMPLE, TEXTS or GENERAL) and then for its ECB on
+ * a probe (control/ecbs.c), and looked at by run/fire.c alone.  The order has a meaning: up to
+ * MEMBERS a clause has a way of its own where it is the only one of its probe (enum dbk_alone).
  */
 enum dbk_tier {
-	DBK_TIER_ARGUMENTS, /* a record of nothing but arguments at hand, 8 bytes each; of ECBs alone */
-	DBK_TIER_MEMBERS,   /* a record of arguments at hand, and of chains of loads from such; of ECBs
-			     * alone */
+	DBK_TIER_ARGUMENTS, /* a record of nothing but arguments at hand, 8 bytes each; no plan's */
+	DBK_TIER_MEMBERS,   /* a record of arguments at hand, and of chains of loads from such; no
+			     * plan's */
 	DBK_TIER_SIMPLE,    /* a record of integers that are simple, and of execname */
 	DBK_TIER_CELLS,	    /* the same, maybe without a record, with chains of loads or stores into
-			     * thread-locals, and with keys and cells of aggregate=engine; of ECBs
-			     * alone */
+			     * thread-locals, and with keys and cells of aggregate=engine; no
+			     * plan's */
 	DBK_TIER_TEXTS,	    /* one aggregation of aggregate=engine, and no record: its key has besides
 			     * names of the probe, or texts of args_given */
-	DBK_TIER_NATIVE,    /* by a function that was translated from all of it; of ECBs alone */
+	DBK_TIER_NATIVE,    /* by a function that was translated from all of it; no plan's */
 	DBK_TIER_GENERAL,   /* anything, by dbk_run_plan() */
 	DBK_TIERS,
 };
