@@ -226,9 +226,19 @@ bool fbt_returns_take_entries(void)
 
 bool fbt_returns_init(void)
 {
-	is_traced = function_is_traced("rethook_try_get") || function_is_traced("rethook_hook") ||
-		    function_is_traced("arch_rethook_prepare") ||
-		    function_is_traced("rcu_is_watching");
+	static const char *const called[] = {
+		"rethook_try_get",
+		"rethook_hook",
+		"arch_rethook_prepare",
+		"rcu_is_watching",
+		/* 6.12's, when the notes of a CPU's own are taken. */
+		"cpumask_next_wrap",
+		"_find_next_bit",
+	};
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(called); i++)
+		is_traced |= function_is_traced(called[i]);
 	rethook_alloc_found = dbk_function("rethook_alloc");
 	rethook_free_found = dbk_function("rethook_free");
 	rethook_try_get_found = dbk_function("rethook_try_get");
