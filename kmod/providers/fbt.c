@@ -65,7 +65,7 @@ __probe_ctx noinline void fbt_fire_other_entry(struct fbt_probe *fbt, struct ftr
 static __probe_ctx void on_function(unsigned long ip, unsigned long parent_ip,
 				    struct ftrace_ops *ops, struct ftrace_regs *fregs)
 {
-	const struct fbt_set *set = container_of(ops, struct fbt_set, own_ops);
+	const struct fbt_set *set = container_of(ops, struct fbt_set, ops);
 	unsigned long flags = dbk_host_enter();
 	struct fbt_probe *fbt;
 
@@ -75,12 +75,12 @@ static __probe_ctx void on_function(unsigned long ip, unsigned long parent_ip,
 	dbk_host_leave(flags);
 }
 
-/* One without ops is still called by the kernel, and finds itself not armed. */
+/* One that is lost is still called by the kernel, and finds itself not armed. */
 static void set_free(struct fbt_set *set)
 {
 	kvfree(set->slots);
 	kvfree(set->sites);
-	if (set->ops)
+	if (!set->is_lost)
 		kfree(set);
 }
 
@@ -92,7 +92,6 @@ static struct fbt_set *set_alloc(const struct module *module, enum fbt_kind kind
 		return NULL;
 	set->module = (struct module *)module;
 	set->kind = kind;
-	set->ops = &set->own_ops;
 	set->slot_count = roundup_pow_of_two(max(count, 2u));
 	set->hash_shift = 64 - ilog2(set->slot_count);
 	set->sites = kvcalloc(count, sizeof(*set->sites), GFP_KERNEL);
@@ -101,9 +100,9 @@ static struct fbt_set *set_alloc(const struct module *module, enum fbt_kind kind
 		set_free(set);
 		return NULL;
 	}
-	set->own_ops.func = on_function;
+	set->ops.func = on_function;
 	/* While it is registered ftrace cannot be turned off: probes would fall silent unnoticed. */
-	set->own_ops.flags = FTRACE_OPS_FL_PERMANENT;
+	set->ops.flags = FTRACE_OPS_FL_PERMANENT;
 	return set;
 }
 
@@ -170,53 +169,51 @@ static int set_pause(const struct fbt_set *set)
 }
 
 /* Takes the filter back step by step, then the hooks out; when it returns, no CPU is in the
- * callback or in the trampoline any more.  Return: whether that worked. */
-static bool set_unregister(struct fbt_set *set)
+ * callback or in the trampoline any more, or the set is lost. */
+static void set_unregister(struct fbt_set *set)
 {
 	u32 left;
 	int err;
 
 	for (left = set->count; left > SITES_AT_ONCE; left -= SITES_AT_ONCE) {
-		if (left != set->count && ftrace_set_filter_ips(set->ops, set->sites, left, 0, 1))
+		if (left != set->count && ftrace_set_filter_ips(&set->ops, set->sites, left, 0, 1))
 			break;
 		set_pause(set);
 	}
-	if (set->kind == FBT_RETURN) {
-		err = fbt_returns_unregister(set);
-	} else {
-		err = unregister_ftrace_function(set->ops);
-		if (!err)
-			ftrace_free_filter(set->ops);
+	err = unregister_ftrace_function(&set->ops);
+	if (!err) {
+		ftrace_free_filter(&set->ops);
+		if (set->kind == FBT_RETURN)
+			fbt_returns_free(set);
+		return;
 	}
-	if (!err)
-		return true;
+	set->is_lost = true;
 	pr_err("functions cannot be unhooked (error %d): the module stays until the next boot\n", -err);
 	__module_get(THIS_MODULE);
 	dbk_host_synchronize();
-	return false;
 }
 
 /* One call of the kernel's costs a walk over all of its sites, and the time to patch. */
 static int set_register(struct fbt_set *set)
 {
 	u32 at = min(set->count, SITES_AT_ONCE);
-	int err;
+	int err = set->kind == FBT_RETURN ? fbt_returns_create(set) : 0;
 
-	if (set->kind == FBT_RETURN) {
-		err = fbt_returns_register(set, at);
-	} else {
-		err = ftrace_set_filter_ips(set->ops, set->sites, at, 0, 1);
-		if (!err)
-			err = register_ftrace_function(set->ops);
-		if (err)
-			ftrace_free_filter(set->ops);
-	}
 	if (err)
 		return err;
+	err = ftrace_set_filter_ips(&set->ops, set->sites, at, 0, 1);
+	if (!err)
+		err = register_ftrace_function(&set->ops);
+	if (err) {
+		ftrace_free_filter(&set->ops);
+		if (set->kind == FBT_RETURN)
+			fbt_returns_free(set);
+		return err;
+	}
 	for (; at < set->count; at += SITES_AT_ONCE) {
 		err = set_pause(set);
 		if (!err)
-			err = ftrace_set_filter_ips(set->ops, set->sites + at,
+			err = ftrace_set_filter_ips(&set->ops, set->sites + at,
 						    min(set->count - at, SITES_AT_ONCE), 0, 0);
 		if (err)
 			break;
@@ -226,8 +223,7 @@ static int set_register(struct fbt_set *set)
 	/* What is registered is no more than this. */
 	set->count = at;
 	/* Never armed: nothing of it is looked at. */
-	if (!set_unregister(set))
-		set->ops = NULL;
+	set_unregister(set);
 	return err;
 }
 
@@ -235,8 +231,7 @@ static void set_destroy(struct fbt_set *set)
 {
 	WRITE_ONCE(set->armed, false);
 	list_del(&set->link);
-	if (!set_unregister(set))
-		set->ops = NULL;
+	set_unregister(set);
 	set_empty(set);
 	set_free(set);
 }
@@ -334,7 +329,7 @@ static void set_narrow(struct fbt_set *set)
 		return;
 	}
 	/* Without the narrower filter they still fire, and find no ECB. */
-	if (ftrace_set_filter_ips(set->ops, set->sites, kept, 0, 1))
+	if (ftrace_set_filter_ips(&set->ops, set->sites, kept, 0, 1))
 		return;
 	drop_idle(set);
 	set->count = kept;

@@ -57,8 +57,8 @@ struct fbt_symbol {
 /* Probes that are hooked together. */
 struct fbt_set {
 	struct list_head link;	/* [S] in sets */
-	struct ftrace_ops *ops; /* [S] own_ops; NULL: it is lost */
-	struct ftrace_ops own_ops;
+	struct ftrace_ops ops;	  /* has the filter */
+	bool is_lost;		  /* [S] the kernel goes on calling it: it is never freed */
 	struct module *module;	  /* [C] */
 	enum fbt_kind kind;	  /* [C] of its hooks; of RETURN may have entries of the same sites */
 	bool armed;		  /* [S] all sites are patched; [R] */
@@ -185,13 +185,12 @@ bool fbt_returns_init(void);
 /** fbt_returns_take_entries() - whether a set of kind FBT_RETURN fires the entries that are in it */
 bool fbt_returns_take_entries(void);
 
-/** fbt_returns_register() - hooks the first @count sites of a set of kind FBT_RETURN; not armed yet.
- * Context: [S]. Return: 0 or a negative errno; then nothing is hooked. */
-int fbt_returns_register(struct fbt_set *set, u32 count);
+/** fbt_returns_create() - makes what a set of kind FBT_RETURN follows calls with, and its hook what calls
+ * it; before the hook is registered.  Context: [S].  Return: 0 or a negative errno. */
+int fbt_returns_create(struct fbt_set *set);
 
-/** fbt_returns_unregister() - when it returns 0, no code of the module is called for the set any more;
- * calls that are still inside of their functions return unseen.  Context: [S].
- * Return: 0 or a negative errno; then it still is, for good. */
-int fbt_returns_unregister(struct fbt_set *set);
+/** fbt_returns_free() - after the hook is out: when it returns, no code of the module is called for the
+ * set any more; calls that are still inside of their functions return unseen.  Context: [S]. */
+void fbt_returns_free(struct fbt_set *set);
 
 #endif /* DBK_KMOD_FBT_H */

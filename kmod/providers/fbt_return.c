@@ -101,9 +101,6 @@ static __probe_ctx noinline void count_missed(const struct fbt_set *set, unsigne
 
 static typeof(rethook_alloc) *rethook_alloc_found;
 static typeof(rethook_free) *rethook_free_found;
-#ifdef DBK_HAVE_RETHOOK_FREELIST
-static typeof(rethook_add_node) *rethook_add_node_found;
-#endif
 static typeof(rethook_try_get) *rethook_try_get_found;
 static typeof(rethook_hook) *rethook_hook_found;
 
@@ -150,7 +147,7 @@ static __probe_ctx_inline bool follow(const struct fbt_set *set, unsigned long i
 static __probe_ctx void on_call(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *ops,
 				struct ftrace_regs *fregs)
 {
-	const struct fbt_set *set = container_of(ops, struct fbt_set, own_ops);
+	const struct fbt_set *set = container_of(ops, struct fbt_set, ops);
 	unsigned long flags = dbk_host_enter();
 	struct fbt_probe **slot = fbt_slot(set, ip), *fbt;
 	bool is_wanted = false;
@@ -180,9 +177,9 @@ static __probe_ctx void on_return(struct rethook_node *node, void *data, struct 
 	fire_at(data, call->ip, regs, &call->followed);
 }
 
-/* Both make a set's rethook, with all of its notes.  Return: 0 or a negative errno. */
+/* rethook_create() makes a set's rethook with all of its notes.  Return: 0 or a negative errno. */
 #ifdef DBK_HAVE_RETHOOK_POOL
-static bool find_pool(void)
+static bool find_add_node(void)
 {
 	return true;
 }
@@ -193,7 +190,9 @@ static int rethook_create(struct fbt_set *set)
 	return PTR_ERR_OR_ZERO(set->rethook);
 }
 #else
-static bool find_pool(void)
+static typeof(rethook_add_node) *rethook_add_node_found;
+
+static bool find_add_node(void)
 {
 	rethook_add_node_found = dbk_function("rethook_add_node");
 	return rethook_add_node_found;
@@ -231,7 +230,7 @@ bool fbt_returns_init(void)
 		"rethook_hook",
 		"arch_rethook_prepare",
 		"rcu_is_watching",
-		/* 6.12's, when the notes of a CPU's own are taken. */
+		/* 6.12: when a CPU has no note left. */
 		"cpumask_next_wrap",
 		"_find_next_bit",
 	};
@@ -244,39 +243,21 @@ bool fbt_returns_init(void)
 	rethook_try_get_found = dbk_function("rethook_try_get");
 	rethook_hook_found = dbk_function("rethook_hook");
 	return rethook_alloc_found && rethook_free_found && rethook_try_get_found &&
-	       rethook_hook_found && find_pool();
+	       rethook_hook_found && find_add_node();
 }
 
-int fbt_returns_register(struct fbt_set *set, u32 count)
+int fbt_returns_create(struct fbt_set *set)
 {
-	int err;
-
-	set->own_ops.func = on_call;
+	set->ops.func = on_call;
 	if (is_traced)
-		set->own_ops.flags |= FTRACE_OPS_FL_RECURSION;
-	err = rethook_create(set);
-	if (err)
-		return err;
-	err = ftrace_set_filter_ips(set->ops, set->sites, count, 0, 1);
-	if (!err)
-		err = register_ftrace_function(set->ops);
-	if (err) {
-		ftrace_free_filter(set->ops);
-		rethook_free_found(set->rethook);
-	}
-	return err;
+		set->ops.flags |= FTRACE_OPS_FL_RECURSION;
+	return rethook_create(set);
 }
 
-int fbt_returns_unregister(struct fbt_set *set)
+void fbt_returns_free(struct fbt_set *set)
 {
-	int err = unregister_ftrace_function(set->ops);
-
-	if (err)
-		return err;
-	ftrace_free_filter(set->ops);
 	rethook_free_found(set->rethook);
 	dbk_host_synchronize();
-	return 0;
 }
 
 #else
@@ -291,14 +272,13 @@ bool fbt_returns_init(void)
 	return false;
 }
 
-int fbt_returns_register(struct fbt_set *set, u32 count)
+int fbt_returns_create(struct fbt_set *set)
 {
 	return -EOPNOTSUPP;
 }
 
-int fbt_returns_unregister(struct fbt_set *set)
+void fbt_returns_free(struct fbt_set *set)
 {
-	return 0;
 }
 
 #endif
