@@ -77,7 +77,7 @@ Result<base::Bytes> native_module(const NativeBuild& build, base::ByteView modul
         return base::errorf(base::ErrorCode::not_found,
                             "--native compiles with the module's sources, and %s is not there: %s", script.c_str(),
                             build.sources.empty() ? "install daybreak-dkms, or say --sources FOLDER"
-                                                  : "--sources is to be a clone of Daybreak, or what daybreak-dkms installs");
+                                                  : "--sources takes a clone of Daybreak, or what daybreak-dkms installs");
     DBK_TRY(std::string text, native_text(untrusted_dofs));
     DBK_TRY(base::TemporaryFolder folder, base::TemporaryFolder::create("daybreak-native"));
     DBK_TRY_VOID(write_file(folder.at("programs.c"), base::as_bytes(text)));

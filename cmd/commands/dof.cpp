@@ -15,7 +15,6 @@
 #include "formats/trace/reader.hpp"
 
 #include <algorithm>
-#include <cstring>
 #include <memory>
 
 namespace daybreak::cmd {
@@ -100,14 +99,17 @@ base::Result<void> print_file(const std::string& path, bool native) {
     if (formats::looks_like_trace(bytes))
         return base::errorf(base::ErrorCode::invalid,
                             "%s is a trace file, not DOF: daybreak report reads it", path.c_str());
-    const bool is_elf = bytes.size() >= 4 && std::memcmp(bytes.data(), "\x7f" "ELF", 4) == 0;
-    if (!formats::looks_like_dof(bytes) && !formats::looks_like_dof_properties(bytes) && !is_elf)
+    base::Result<void> printed;
+    if (formats::looks_like_dof(bytes))
+        printed = native ? print_native({bytes}) : print_image(bytes);
+    else if (formats::looks_like_dof_properties(bytes))
+        printed = print_properties(bytes);
+    else if (formats::looks_like_module(bytes))
+        printed = print_module(bytes, native);
+    else
         return base::errorf(base::ErrorCode::invalid,
-                            "%s is not DOF, no file with properties and no kernel module; daybreak compile makes DOF of a D program",
+                            "%s is neither DOF, a file with properties nor a kernel module; daybreak compile makes DOF of a D program",
                             path.c_str());
-    auto printed = formats::looks_like_dof(bytes)              ? native ? print_native({bytes}) : print_image(bytes)
-                   : formats::looks_like_dof_properties(bytes) ? print_properties(bytes)
-                                                               : print_module(bytes, native);
     if (!printed.ok())
         return std::move(printed).error().with_context(path);
     return {};

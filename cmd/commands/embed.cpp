@@ -168,7 +168,7 @@ void add_embed(Command app, int& status) {
                     "Whose types D programs use, or an image of it (default: the module's kernel)")
         .type_name("RELEASE");
     Option native = command.add_flag("--native", options->native,
-                                     "Compile them too, with gcc and the kernel's headers: many probes cost a quarter less");
+                                     "Compile them too, with gcc and the kernel's headers: probes that compute cost up to a third less");
     command.add_option("--sources", options->build.sources,
                        "Where kmod/build is, for --native (default: of daybreak-dkms)")
         .type_name("FOLDER")

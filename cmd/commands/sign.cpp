@@ -7,8 +7,8 @@
 #include "cmd/signature.hpp"
 #include "formats/abi/ioctl.h"
 #include "formats/dof/dof_reader.hpp"
+#include "formats/module/module_file.hpp"
 
-#include <elf.h>
 #include <memory>
 
 namespace daybreak::cmd {
@@ -24,26 +24,21 @@ struct SignOptions {
     std::string output_path;
 };
 
-bool is_module(base::ByteView image) {
-    std::string_view text(reinterpret_cast<const char*>(image.data()), image.size());
-    return text.starts_with(ELFMAG);
-}
-
 /// Error: what no signature belongs after.
 base::Result<void> check_input(base::ByteView image, const std::string& path) {
-    if (!is_module(image))
+    if (!formats::looks_like_module(image))
         if (auto parsed = formats::parse_dof(image); !parsed.ok())
             return std::move(parsed).error().with_context(path);
     if (is_signed(image))
         return errorf(ErrorCode::invalid, "%s is signed already: sign it as %s made it",
-                      path.c_str(), is_module(image) ? "daybreak embed" : "daybreak compile");
+                      path.c_str(), formats::looks_like_module(image) ? "daybreak embed" : "daybreak compile");
     return {};
 }
 
 base::Result<void> sign(const SignOptions& options) {
     DBK_TRY(base::Bytes image, base::read_file(options.input_path));
     DBK_TRY_VOID(check_input(image, options.input_path));
-    bool is_program = !is_module(image);
+    bool is_program = !formats::looks_like_module(image);
     DBK_TRY(image, signed_bytes(std::move(image), options.signer));
     if (is_program && image.size() > DBK_DOF_BYTES_MAX)
         return errorf(ErrorCode::limit,

@@ -103,6 +103,10 @@ std::string fact_of(ByteView modinfo, std::string_view key) {
 
 } // namespace
 
+bool looks_like_module(ByteView untrusted) {
+    return untrusted.size() >= SELFMAG && std::memcmp(untrusted.data(), ELFMAG, SELFMAG) == 0;
+}
+
 Result<ModuleFileInfo> read_module(ByteView untrusted_module) {
     DBK_TRY(OpenModule module, open_module(untrusted_module));
     ModuleFileInfo info;

@@ -57,6 +57,9 @@ base::Result<base::Bytes> build_container(const std::vector<EmbeddedImage>& imag
 /// Returns the images of a container.  Errors: truncated, corrupt.
 base::Result<std::vector<EmbeddedImage>> parse_container(base::ByteView untrusted_container);
 
+/// Whether it begins as an ELF file does, which of Daybreak's files only the module is.
+bool looks_like_module(base::ByteView untrusted);
+
 /// Returns the images and the target kernel of a module file's bytes.
 /// Errors: invalid when it is not an x86-64 ELF relocatable file, or not Daybreak's module.
 base::Result<ModuleFileInfo> read_module(base::ByteView untrusted_module);
