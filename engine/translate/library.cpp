@@ -21,7 +21,7 @@ namespace {
 
 Result<void> compile(const std::string& source, const std::string& object, Host host, Speed speed) {
     // Warnings are errors, as they are where the kernel's Kbuild compiles it.
-    const char* quick = speed == Speed::quickly_compiled ? std::getenv("CC") : nullptr;
+    const char* quick = speed == Speed::quickly_compiled ? std::getenv("DAYBREAK_CC") : nullptr;
     const std::string compiler = quick != nullptr && *quick != '\0' ? quick : "cc";
     std::vector<std::string> words = {compiler, "-std=gnu11", "-fPIC", "-shared",
                                       "-Wall",  "-Werror",    "-I",    DAYBREAK_SOURCE_FOLDER,

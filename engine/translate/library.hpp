@@ -18,7 +18,7 @@ namespace daybreak::translate {
 enum class Host : uint8_t { simulated, own };
 
 /// How it is compiled: by cc as for the kernel (-O2, the interface's functions inline), or, in a third of the time, by what the
-/// environment's CC names (default: cc).
+/// environment's DAYBREAK_CC names (default: cc).
 enum class Speed : uint8_t { quickly_run, quickly_compiled };
 
 class Library {

@@ -327,16 +327,16 @@ struct dbk_aggregation {
  * MEMBERS a clause has a way of its own where it is the only one of its probe (enum dbk_alone).
  */
 enum dbk_tier {
-	DBK_TIER_ARGUMENTS, /* a record of nothing but arguments at hand, 8 bytes each; no plan's */
-	DBK_TIER_MEMBERS,   /* a record of arguments at hand, and of chains of loads from such; no
-			     * plan's */
+	DBK_TIER_ARGUMENTS, /* a record of nothing but arguments at hand, 8 bytes each; ECBs only */
+	DBK_TIER_MEMBERS,   /* a record of arguments at hand, and of chains of loads from such;
+			     * ECBs only */
 	DBK_TIER_SIMPLE,    /* a record of integers that are simple, and of execname */
 	DBK_TIER_CELLS,	    /* the same, maybe without a record, with chains of loads or stores into
-			     * thread-locals, and with keys and cells of aggregate=engine; no
-			     * plan's */
+			     * thread-locals, and with keys and cells of aggregate=engine; ECBs
+			     * only */
 	DBK_TIER_TEXTS,	    /* one aggregation of aggregate=engine, and no record: its key has besides
 			     * names of the probe, or texts of args_given */
-	DBK_TIER_NATIVE,    /* by a function that was translated from all of it; no plan's */
+	DBK_TIER_NATIVE,    /* by a function that was translated from all of it; ECBs only */
 	DBK_TIER_GENERAL,   /* anything, by dbk_run_plan() */
 	DBK_TIERS,
 };
