@@ -355,19 +355,53 @@ run_members_of_several(struct dbk_cpu *cpu, struct dbk_buffer *buffer, const str
 	return true;
 }
 
-__probe_ctx __attribute__((__noinline__)) static bool
-run_simple(struct dbk_cpu *cpu, struct dbk_buffer *buffer, const struct dbk_ecb *ecb,
-	   const uint64_t *args, void *frame)
+/* The same of tier ARGUMENTS. */
+__probe_ctx_inline static bool
+run_arguments_of_several(struct dbk_cpu *cpu, struct dbk_buffer *buffer,
+			 struct dbk_meta_cpu *counters, const struct dbk_ecb *ecb,
+			 const uint64_t *args)
 {
-	if (ecb->tier == DBK_TIER_MEMBERS)
-		return run_members_of_several(cpu, buffer, ecb, args);
-	if (ecb->tier == DBK_TIER_CELLS)
-		return dbk_run_cells(cpu, buffer, ecb, args, frame, false);
-	if (ecb->tier == DBK_TIER_TEXTS)
-		return dbk_run_texts(cpu, buffer, ecb, args, frame, false);
-	if (ecb->tier == DBK_TIER_NATIVE)
+	if (unlikely(!run_arguments(buffer, ecb, args, dbk_host_ticks(), cpu->same_firing)))
+		return false;
+	count_record(counters, ecb);
+	cpu->same_firing = DBK_RECORD_F_SAME_FIRING;
+	return true;
+}
+
+/*
+ * What each tier does with a clause whose predicate holds or is asked within.  @tier: the clause's;
+ * @alone: whether its probe has no other; constants, but for run_other_tier().  false: nothing was
+ * done, which is then the general way's to do.
+ */
+__probe_ctx_inline static bool run_tier(struct dbk_cpu *cpu, struct dbk_buffer *buffer,
+					struct dbk_meta_cpu *counters, const struct dbk_ecb *ecb,
+					const uint64_t *args, void *frame, uint32_t tier,
+					bool alone)
+{
+	if (tier == DBK_TIER_ARGUMENTS)
+		return alone ? run_arguments(buffer, ecb, args, dbk_host_quick_ticks(), 0)
+			     : run_arguments_of_several(cpu, buffer, counters, ecb, args);
+	if (tier == DBK_TIER_MEMBERS)
+		return alone ? run_members(buffer, ecb, args, dbk_host_quick_ticks(), 0)
+			     : run_members_of_several(cpu, buffer, ecb, args);
+	if (tier == DBK_TIER_CELLS)
+		return dbk_run_cells(cpu, buffer, ecb, args, frame, alone);
+	if (tier == DBK_TIER_TEXTS)
+		return dbk_run_texts(cpu, buffer, ecb, args, frame, alone);
+	if (tier == DBK_TIER_NATIVE)
 		return ecb->plan->native(cpu, ecb, buffer, args, frame);
-	return dbk_run_simple(cpu, buffer, ecb, args, frame, dbk_host_ticks(), false);
+	if (tier == DBK_TIER_SIMPLE)
+		return dbk_run_simple(cpu, buffer, ecb, args, frame,
+				      alone ? dbk_host_quick_ticks() : dbk_host_ticks(), alone);
+	return false;
+}
+
+/* Not inlined: ARGUMENTS shall not pay for the others' registers. */
+__probe_ctx __attribute__((__noinline__)) static bool
+run_other_tier(struct dbk_cpu *cpu, struct dbk_buffer *buffer, const struct dbk_ecb *ecb,
+	       const uint64_t *args, void *frame)
+{
+	return run_tier(cpu, buffer, buffer->counters, ecb, args, frame, ecb->tier, false);
 }
 
 /* A clause whose predicate holds or has to be asked within. */
@@ -375,18 +409,16 @@ __probe_ctx_inline static void run_clause(struct dbk_cpu *cpu, struct dbk_buffer
 					  struct dbk_meta_cpu *counters, const uint64_t *args,
 					  void *frame, const struct dbk_ecb *ecb)
 {
-	if (unlikely(cpu->same_firing == DBK_FIRING_SPECULATES)) {
-		run_slowly(cpu, buffer, args, frame, ecb); /* the record has another time */
-		return;
-	}
-	if (likely(ecb->tier == DBK_TIER_ARGUMENTS)) {
-		if (likely(run_arguments(buffer, ecb, args, dbk_host_ticks(), cpu->same_firing))) {
-			count_record(counters, ecb);
-			cpu->same_firing = DBK_RECORD_F_SAME_FIRING;
+	/* Where the firing speculates the record has another time. */
+	if (likely(cpu->same_firing != DBK_FIRING_SPECULATES)) {
+		if (likely(ecb->tier == DBK_TIER_ARGUMENTS)) {
+			if (likely(run_tier(cpu, buffer, counters, ecb, args, frame,
+					    DBK_TIER_ARGUMENTS, false)))
+				return;
+		} else if (ecb->tier != DBK_TIER_GENERAL &&
+			   run_other_tier(cpu, buffer, ecb, args, frame)) {
 			return;
 		}
-	} else if (ecb->tier != DBK_TIER_GENERAL && run_simple(cpu, buffer, ecb, args, frame)) {
-		return;
 	}
 	run_slowly(cpu, buffer, args, frame, ecb);
 }
@@ -477,11 +509,6 @@ dbk_fire(struct dbk_probe *probe, const uint64_t *args, void *frame)
 	dbk_host_leave(flags);
 }
 
-/*
- * Most probes are enabled once, and most clauses are not general: then there is no list to
- * walk, and no record of the firing before this one.  These do nothing before they know that all
- * can be done; what cannot goes the general way, as if it came a moment later.
- */
 __probe_ctx_inline static bool run_general(struct dbk_cpu *cpu, struct dbk_buffer *buffer,
 					   const struct dbk_ecb *ecb, const uint64_t *args,
 					   void *frame)
@@ -492,6 +519,11 @@ __probe_ctx_inline static bool run_general(struct dbk_cpu *cpu, struct dbk_buffe
 	return true;
 }
 
+/*
+ * Most probes are enabled once, and most clauses are not general: then there is no list to
+ * walk, and no record of the firing before this one.  These do nothing before they know that all
+ * can be done; what cannot goes the general way, as if it came a moment later.
+ */
 __probe_ctx_inline static bool run_alone(const struct dbk_ecb *ecb, const uint64_t *args,
 					 void *frame, enum dbk_tier tier)
 {
@@ -509,16 +541,8 @@ __probe_ctx_inline static bool run_alone(const struct dbk_ecb *ecb, const uint64
 		done = false;
 	else if (tier == DBK_TIER_GENERAL)
 		done = run_general(cpu, buffer, ecb, args, frame);
-	else if (tier == DBK_TIER_ARGUMENTS)
-		done = run_arguments(buffer, ecb, args, dbk_host_quick_ticks(), 0);
-	else if (tier == DBK_TIER_MEMBERS)
-		done = run_members(buffer, ecb, args, dbk_host_quick_ticks(), 0);
-	else if (tier == DBK_TIER_SIMPLE)
-		done = dbk_run_simple(cpu, buffer, ecb, args, frame, dbk_host_quick_ticks(), true);
-	else if (tier == DBK_TIER_CELLS)
-		done = dbk_run_cells(cpu, buffer, ecb, args, frame, true);
 	else
-		done = dbk_run_texts(cpu, buffer, ecb, args, frame, true);
+		done = run_tier(cpu, buffer, buffer->counters, ecb, args, frame, tier, true);
 	if (tier <= DBK_TIER_MEMBERS && done) {
 		dbk_count(&buffer->counters->firings, 1);
 		count_record(buffer->counters, ecb);
@@ -528,62 +552,28 @@ __probe_ctx_inline static bool run_alone(const struct dbk_ecb *ecb, const uint64
 	return done;
 }
 
-/* @tier: a constant. */
-__probe_ctx_inline static void fire_alone(struct dbk_probe *probe, const uint64_t *args,
-					  void *frame, const struct dbk_ecb *ecb,
-					  enum dbk_tier tier)
-{
-	unsigned long flags = dbk_host_enter();
-
-	if (likely(run_alone(ecb, args, frame, tier))) {
-		dbk_host_leave(flags);
-		return;
+/* A function of its own for each @tier, a constant. */
+#define FIRE_ALONE(name, tier)                                                                     \
+	__probe_ctx __attribute__((__noinline__)) static void name(                                \
+		struct dbk_probe *probe, const uint64_t *args, void *frame,                        \
+		const struct dbk_ecb *ecb)                                                         \
+	{                                                                                          \
+		unsigned long flags = dbk_host_enter();                                            \
+                                                                                                   \
+		if (likely(run_alone(ecb, args, frame, (tier)))) {                                 \
+			dbk_host_leave(flags);                                                     \
+			return;                                                                    \
+		}                                                                                  \
+		dbk_host_leave(flags);                                                             \
+		dbk_fire(probe, args, frame);                                                      \
 	}
-	dbk_host_leave(flags);
-	dbk_fire(probe, args, frame);
-}
 
-__probe_ctx __attribute__((__noinline__)) static void
-fire_arguments(struct dbk_probe *probe, const uint64_t *args, void *frame,
-	       const struct dbk_ecb *ecb)
-{
-	fire_alone(probe, args, frame, ecb, DBK_TIER_ARGUMENTS);
-}
-
-__probe_ctx __attribute__((__noinline__)) static void
-fire_members(struct dbk_probe *probe, const uint64_t *args, void *frame,
-	     const struct dbk_ecb *ecb)
-{
-	fire_alone(probe, args, frame, ecb, DBK_TIER_MEMBERS);
-}
-
-__probe_ctx __attribute__((__noinline__)) static void
-fire_simple(struct dbk_probe *probe, const uint64_t *args, void *frame,
-	    const struct dbk_ecb *ecb)
-{
-	fire_alone(probe, args, frame, ecb, DBK_TIER_SIMPLE);
-}
-
-__probe_ctx __attribute__((__noinline__)) static void
-fire_cells(struct dbk_probe *probe, const uint64_t *args, void *frame,
-	   const struct dbk_ecb *ecb)
-{
-	fire_alone(probe, args, frame, ecb, DBK_TIER_CELLS);
-}
-
-__probe_ctx __attribute__((__noinline__)) static void
-fire_texts(struct dbk_probe *probe, const uint64_t *args, void *frame,
-	   const struct dbk_ecb *ecb)
-{
-	fire_alone(probe, args, frame, ecb, DBK_TIER_TEXTS);
-}
-
-__probe_ctx __attribute__((__noinline__)) static void
-fire_general(struct dbk_probe *probe, const uint64_t *args, void *frame,
-	     const struct dbk_ecb *ecb)
-{
-	fire_alone(probe, args, frame, ecb, DBK_TIER_GENERAL);
-}
+FIRE_ALONE(fire_arguments, DBK_TIER_ARGUMENTS)
+FIRE_ALONE(fire_members, DBK_TIER_MEMBERS)
+FIRE_ALONE(fire_simple, DBK_TIER_SIMPLE)
+FIRE_ALONE(fire_cells, DBK_TIER_CELLS)
+FIRE_ALONE(fire_texts, DBK_TIER_TEXTS)
+FIRE_ALONE(fire_general, DBK_TIER_GENERAL)
 
 /* The only ECB of its probe, whose predicate holds or is asked within.  @tier: its tier */
 __probe_ctx_inline static void fire_tier(struct dbk_probe *probe, const uint64_t *args, void *frame,

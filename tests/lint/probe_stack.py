@@ -30,7 +30,7 @@ NATIVE = {"(value)": CLAUSE_CALLS, "(clause)": CLAUSE_CALLS, "(firing)": CLAUSE_
 
 # Who calls through a pointer, and what that may be: functions by name, those in a data object ("=NAME"), one of NATIVE, or the kernel's (none).
 INDIRECT = {
-    "dbk_expr_rest": ["(value)"], "run_simple": ["(clause)"], "dbk_probe_fire": ["(firing)"], "fire_if_*": ["(firing)"],
+    "dbk_expr_rest": ["(value)"], "run_other_tier": ["(clause)"], "dbk_probe_fire": ["(firing)"], "fire_if_*": ["(firing)"],
     "dbk_subr": ["=subrs"],
     "fbt_fire_other_entry": ["stable_on_function"], "fire_other*": ["stable_on_function"], "on_call": ["stable_on_function"],
     "on_return": ["stable_on_function", "=sites"], "on_entry": ["=sites"],
