@@ -397,29 +397,15 @@ void dbk_activity_set(struct dbk_consumer *consumer, enum dbk_activity activity)
 	dbk_store_release(&consumer->ring->activity, (uint32_t)activity);
 }
 
-struct own_firing {
-	struct dbk_consumer *consumer;
-	struct dbk_probe *probe;
-	uint32_t gates;
-};
-
-__probe_ctx static void fire_there(void *argument, uint32_t cpu)
-{
-	const struct own_firing *firing = argument;
-
-	(void)cpu;
-	dbk_fire_own(firing->consumer, firing->probe, firing->gates);
-}
-
 /* BEGIN or END, on the CPU of option cpu when there is one: no other's records are kept. */
 static void fire_own(struct dbk_consumer *consumer, struct dbk_probe *probe, uint32_t gates)
 {
-	struct own_firing firing = {consumer, probe, gates};
+	struct dbk_own_firing firing = {consumer, probe, gates};
 
 	if (consumer->only_cpu == DBK_CPU_ALL)
-		dbk_fire_own(consumer, probe, gates);
+		dbk_fire_own(&firing, DBK_CPU_ALL);
 	else
-		dbk_host_on_cpu(consumer->only_cpu, fire_there, &firing);
+		dbk_host_on_cpu(consumer->only_cpu, dbk_fire_own, &firing);
 }
 
 int dbk_consumer_start(struct dbk_consumer *consumer)

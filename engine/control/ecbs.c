@@ -61,6 +61,8 @@ static enum dbk_tier tier_of(struct dbk_ecb *ecb, uint32_t before)
 	const struct dbk_plan *plan = ecb->plan;
 	bool native = plan->native != NULL;
 
+	dbk_assert(plan->tier == DBK_TIER_SIMPLE || plan->tier == DBK_TIER_TEXTS ||
+		   plan->tier == DBK_TIER_GENERAL);
 	/* A native clause that is general without pays for itself wherever it stands. */
 	if (plan->tier == DBK_TIER_GENERAL || dbk_plan_asks(plan))
 		return native ? DBK_TIER_NATIVE : DBK_TIER_GENERAL;

@@ -3,6 +3,7 @@
 #include "engine/api/trigger.h"
 #include "engine/control/state.h"
 #include "engine/memory/buffer.h"
+#include "engine/run/fire.h"
 
 static void init_own_probe(struct dbk_engine *engine, struct dbk_probe *probe, const char *name)
 {
@@ -120,12 +121,6 @@ int dbk_engine_settle(struct dbk_engine *engine, int error)
 	return error != 0 ? error : settled;
 }
 
-/* How many firings it will be is not known; that it is not none is. */
-__probe_ctx static void count_missed(void *consumer, uint32_t cpu)
-{
-	dbk_drop(&((struct dbk_consumer *)consumer)->buffers[cpu], DBK_DROP_MISSED);
-}
-
 static int match_consumers(struct dbk_engine *engine, struct dbk_probe *probe)
 {
 	struct dbk_consumer *consumer;
@@ -138,7 +133,7 @@ static int match_consumers(struct dbk_engine *engine, struct dbk_probe *probe)
 		one = dbk_ecbs_add(consumer, probe, &matched);
 		any = any || matched;
 		if (one != 0)
-			dbk_host_on_cpu(0, count_missed, consumer);
+			dbk_host_on_cpu(0, dbk_consumer_missed, consumer);
 		if (one != 0 && error == 0)
 			error = one;
 	}

@@ -687,15 +687,22 @@ __probe_ctx void dbk_probe_fire(struct dbk_probe *probe, const void *args, void 
 		fire_if_it_holds(probe, args, frame, ecb);
 }
 
-__probe_ctx void dbk_fire_own(struct dbk_consumer *consumer, struct dbk_probe *probe,
-			      uint32_t gates)
+__probe_ctx void dbk_consumer_missed(void *consumer, uint32_t cpu)
+{
+	dbk_drop(&((struct dbk_consumer *)consumer)->buffers[cpu], DBK_DROP_MISSED);
+}
+
+__probe_ctx void dbk_fire_own(void *own_firing, uint32_t ignored)
 {
 	static const uint64_t no_args[DBK_PROBE_ARGS_MAX];
+	const struct dbk_own_firing *own = own_firing;
+	struct dbk_consumer *consumer = own->consumer;
 	unsigned long flags = dbk_host_enter();
 	struct dbk_cpu *cpu = consumer->engine->cpus[dbk_host_cpu()];
 	struct dbk_buffer *buffer = &consumer->buffers[cpu->index];
 	const struct dbk_ecb *ecb;
 
+	(void)ignored;
 	/* The control path is never inside a firing. */
 	dbk_probe_assert(cpu->nesting == 0);
 	cpu->nesting = 1;
@@ -703,10 +710,11 @@ __probe_ctx void dbk_fire_own(struct dbk_consumer *consumer, struct dbk_probe *p
 	compiler_barrier();
 	cpu->serial++;
 	if (consumer->only_cpu == DBK_CPU_ALL || consumer->only_cpu == cpu->index)
-		dbk_store_relaxed(&buffer->gate, buffer->ready ? gates : DBK_GATE_LOST);
-	for (ecb = dbk_load_acquire(&probe->ecbs); ecb != NULL; ecb = dbk_load_acquire(&ecb->next))
+		dbk_store_relaxed(&buffer->gate, buffer->ready ? own->gates : DBK_GATE_LOST);
+	for (ecb = dbk_load_acquire(&own->probe->ecbs); ecb != NULL;
+	     ecb = dbk_load_acquire(&ecb->next))
 		if (ecb->consumer == consumer)
-			run_ecb(cpu, buffer, probe, no_args, NULL, ecb);
+			run_ecb(cpu, buffer, own->probe, no_args, NULL, ecb);
 	dbk_store_relaxed(&buffer->gate, 0);
 	compiler_barrier();
 	cpu->nesting = 0;

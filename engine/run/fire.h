@@ -18,9 +18,19 @@
 
 #define compiler_barrier() __atomic_signal_fence(__ATOMIC_SEQ_CST)
 
-/** dbk_fire_own() - fires BEGIN or END for one consumer on this CPU, with these gates open
- * meanwhile; with option cpu this CPU is that one, or nothing fires. */
-void dbk_fire_own(struct dbk_consumer *consumer, struct dbk_probe *probe, uint32_t gates);
+struct dbk_own_firing {
+	struct dbk_consumer *consumer;
+	struct dbk_probe *probe; /* BEGIN or END */
+	uint32_t gates;		 /* open meanwhile */
+};
+
+/** dbk_fire_own() - the struct dbk_own_firing, on this CPU; with option cpu this CPU is that one,
+ * or nothing fires.  As dbk_host_on_cpu() calls it; @cpu is not looked at */
+void dbk_fire_own(void *own_firing, uint32_t cpu);
+
+/** dbk_consumer_missed() - counts on @cpu, this one, that the struct dbk_consumer misses firings:
+ * how many it will be is not known; that it is not none is.  As dbk_host_on_cpu() calls it */
+void dbk_consumer_missed(void *consumer, uint32_t cpu);
 
 /** dbk_fire() - dbk_probe_fire(), whatever ECBs the probe has.  Probe context */
 void dbk_fire(struct dbk_probe *probe, const uint64_t *args, void *frame);
