@@ -214,8 +214,8 @@ void dbk_probe_fire(struct dbk_probe *probe, const void *args, void *frame);
 /**
  * dbk_probe_missed() - the host knows of @count firings of @probe that it could not deliver
  *
- * A MISSED drop of each consumer that enabled it, on this CPU.
- * Context: Any, interrupts off.
+ * A MISSED drop of each consumer that enabled it, on this CPU.  Disables interrupts meanwhile.
+ * Context: Any with preemption off, NMI included.
  */
 void dbk_probe_missed(struct dbk_probe *probe, uint32_t count);
 

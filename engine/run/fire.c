@@ -472,7 +472,10 @@ count_lost(uint32_t cpu_index, struct dbk_probe *probe, uint32_t cause, uint32_t
 
 __probe_ctx void dbk_probe_missed(struct dbk_probe *probe, uint32_t count)
 {
+	unsigned long flags = dbk_host_enter();
+
 	count_lost(dbk_host_cpu(), probe, DBK_DROP_MISSED, count);
+	dbk_host_leave(flags);
 }
 
 /* Not inlined: what dbk_probe_fire() does before it then needs no stack frame. */

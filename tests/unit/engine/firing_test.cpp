@@ -79,6 +79,23 @@ std::string marks(const dbk_consumer* consumer, size_t from) {
 
 } // namespace
 
+TEST_CASE("what a provider could not deliver is counted with interrupts off", "[engine][firing]") {
+    Engine engine(1);
+    auto& go = engine.probe("test", "m", "f", "go");
+    Dof dof;
+    dof.ecb("test:::go", {dof.trace(arg(0))});
+    auto* consumer = engine.start(dof.build());
+    static uint64_t counted_before = 0, counted_after = 0;
+    static const dbk_consumer* asked = nullptr;
+    asked = consumer;
+    host_enter_hook = [] { counted_before = drops(asked, DBK_DROP_MISSED); };
+    host_leave_hook = [] { counted_after = drops(asked, DBK_DROP_MISSED); };
+    dbk_probe_missed(&go, 3);
+    host_enter_hook = host_leave_hook = nullptr;
+    CHECK(counted_before == 0);
+    CHECK(counted_after == 3);
+}
+
 TEST_CASE("a record says that it is of the firing of the one before it", "[engine][firing]") {
     Engine engine(2);
     auto& go = engine.probe("test", "m", "f", "go");
