@@ -218,6 +218,18 @@ def check_arch(path, lines):
             yield number, "arch", f"'{m[0]}' belongs into kmod/arch"
 
 
+# Of engine/, what no firing enters: it keeps the kernel's hardening (kmod/Kbuild).
+CONTROL_FOLDERS = ("engine/control/", "engine/load/", "engine/lower/")
+
+
+def check_control(path, lines):
+    if not path.startswith(CONTROL_FOLDERS) or not path.endswith(".c"):
+        return
+    for number, line in enumerate(lines, 1):
+        if "__probe_ctx" in line:
+            yield number, "control", "a function of probe context belongs into engine/run or engine/memory"
+
+
 def check_todo(path, lines):
     for number, line in enumerate(lines, 1):
         if "TODO(" + "now)" in line:
@@ -240,7 +252,7 @@ def check_tests_named(path, lines):
             yield 1, "test", f"{name} is not named, so it is not built"
 
 
-CHECKS = [check_spdx, check_size, check_functions, check_arrows, check_table, check_part_arrows, check_arch, check_todo, check_tests_named]
+CHECKS = [check_spdx, check_size, check_functions, check_arrows, check_table, check_part_arrows, check_arch, check_control, check_todo, check_tests_named]
 
 
 def findings(path, text):
@@ -331,6 +343,8 @@ def self_test():
     if [bool(list(check_arch("kmod/host/a.c", [text]))) for text in of_arch + of_all] != [True] * 7 + [False] * 5 \
             or list(check_arch("kmod/arch/x86/a.c", of_arch)):
         bad.append("arch")
+    if not list(check_control("engine/control/a.c", ["__probe_ctx void f(void)"])) or list(check_control("engine/run/a.c", ["__probe_ctx"])):
+        bad.append("control")
     if not any("must not" in line for line, _ in findings("kmod/a.c", spdx + '#include "engine/run/fire.h"\n')):
         bad.append("arrow past a folder's own api")
     # Both would be a circle: the table itself has none.
