@@ -2,7 +2,6 @@
 /* engine.c - the engine itself, and the probes that hosts publish */
 #include "engine/api/trigger.h"
 #include "engine/control/state.h"
-#include "engine/memory/buffer.h"
 #include "engine/run/fire.h"
 
 static void init_own_probe(struct dbk_engine *engine, struct dbk_probe *probe, const char *name)

@@ -343,7 +343,8 @@ __probe_ctx_inline static void count_record(struct dbk_meta_cpu *counters,
 	counters->bytes += ecb->record_bytes;
 }
 
-/* Not inlined: other tiers shall not pay for its registers. */
+/* A record of tier MEMBERS beside other clauses', counted and marked.  Not inlined: other tiers
+ * shall not pay for its registers. */
 __probe_ctx __attribute__((__noinline__)) static bool
 run_members_of_several(struct dbk_cpu *cpu, struct dbk_buffer *buffer, const struct dbk_ecb *ecb,
 		       const uint64_t *args)
@@ -369,9 +370,13 @@ run_arguments_of_several(struct dbk_cpu *cpu, struct dbk_buffer *buffer,
 }
 
 /*
- * What each tier does with a clause whose predicate holds or is asked within.  @tier: the clause's;
- * @alone: whether its probe has no other; constants, but for run_other_tier().  false: nothing was
- * done, which is then the general way's to do.
+ * What each tier does with a clause whose predicate holds or is asked within.  @tier: the ECB's;
+ * @alone: its probe has no other; constants, but for run_other_tier()'s tier.  @counters: the
+ * buffer's, of ARGUMENTS beside others only.  false: nothing was done, which is then the general
+ * way's to do.
+ *
+ * Beside others the firing was counted, and the record is.  Alone ARGUMENTS and MEMBERS count
+ * nothing, run_alone() does; the others count both.
  */
 __probe_ctx_inline static bool run_tier(struct dbk_cpu *cpu, struct dbk_buffer *buffer,
 					struct dbk_meta_cpu *counters, const struct dbk_ecb *ecb,
@@ -401,7 +406,10 @@ __probe_ctx __attribute__((__noinline__)) static bool
 run_other_tier(struct dbk_cpu *cpu, struct dbk_buffer *buffer, const struct dbk_ecb *ecb,
 	       const uint64_t *args, void *frame)
 {
-	return run_tier(cpu, buffer, buffer->counters, ecb, args, frame, ecb->tier, false);
+	/* So that the compiler leaves it out. */
+	if (ecb->tier == DBK_TIER_ARGUMENTS)
+		__builtin_unreachable();
+	return run_tier(cpu, buffer, NULL, ecb, args, frame, ecb->tier, false);
 }
 
 /* A clause whose predicate holds or has to be asked within. */
@@ -409,7 +417,7 @@ __probe_ctx_inline static void run_clause(struct dbk_cpu *cpu, struct dbk_buffer
 					  struct dbk_meta_cpu *counters, const uint64_t *args,
 					  void *frame, const struct dbk_ecb *ecb)
 {
-	/* Where the firing speculates the record has another time. */
+	/* Where the firing speculates the record has another time.  Two tiers are known here for speed. */
 	if (likely(cpu->same_firing != DBK_FIRING_SPECULATES)) {
 		if (likely(ecb->tier == DBK_TIER_ARGUMENTS)) {
 			if (likely(run_tier(cpu, buffer, counters, ecb, args, frame,
@@ -524,8 +532,9 @@ __probe_ctx_inline static bool run_general(struct dbk_cpu *cpu, struct dbk_buffe
 
 /*
  * Most probes are enabled once, and most clauses are not general: then there is no list to
- * walk, and no record of the firing before this one.  These do nothing before they know that all
- * can be done; what cannot goes the general way, as if it came a moment later.
+ * walk, and no record of the firing before this one.  What is not general does nothing before it
+ * knows that all can be done; what cannot goes the general way, as if it came a moment later.
+ * @tier: a constant.
  */
 __probe_ctx_inline static bool run_alone(const struct dbk_ecb *ecb, const uint64_t *args,
 					 void *frame, enum dbk_tier tier)
@@ -545,7 +554,7 @@ __probe_ctx_inline static bool run_alone(const struct dbk_ecb *ecb, const uint64
 	else if (tier == DBK_TIER_GENERAL)
 		done = run_general(cpu, buffer, ecb, args, frame);
 	else
-		done = run_tier(cpu, buffer, buffer->counters, ecb, args, frame, tier, true);
+		done = run_tier(cpu, buffer, NULL, ecb, args, frame, tier, true);
 	if (tier <= DBK_TIER_MEMBERS && done) {
 		dbk_count(&buffer->counters->firings, 1);
 		count_record(buffer->counters, ecb);
@@ -555,7 +564,7 @@ __probe_ctx_inline static bool run_alone(const struct dbk_ecb *ecb, const uint64
 	return done;
 }
 
-/* A function of its own for each @tier, a constant. */
+/* The clause alone on its probe: a function for each tier, which is a constant there. */
 #define FIRE_ALONE(name, tier)                                                                     \
 	__probe_ctx __attribute__((__noinline__)) static void name(                                \
 		struct dbk_probe *probe, const uint64_t *args, void *frame,                        \
@@ -695,7 +704,7 @@ __probe_ctx void dbk_consumer_missed(void *consumer, uint32_t cpu)
 	dbk_drop(&((struct dbk_consumer *)consumer)->buffers[cpu], DBK_DROP_MISSED);
 }
 
-__probe_ctx void dbk_fire_own(void *own_firing, uint32_t ignored)
+__probe_ctx void dbk_fire_own(void *own_firing, uint32_t cpu_asked)
 {
 	static const uint64_t no_args[DBK_PROBE_ARGS_MAX];
 	const struct dbk_own_firing *own = own_firing;
@@ -705,7 +714,7 @@ __probe_ctx void dbk_fire_own(void *own_firing, uint32_t ignored)
 	struct dbk_buffer *buffer = &consumer->buffers[cpu->index];
 	const struct dbk_ecb *ecb;
 
-	(void)ignored;
+	(void)cpu_asked;
 	/* The control path is never inside a firing. */
 	dbk_probe_assert(cpu->nesting == 0);
 	cpu->nesting = 1;

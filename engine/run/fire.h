@@ -18,22 +18,26 @@
 
 #define compiler_barrier() __atomic_signal_fence(__ATOMIC_SEQ_CST)
 
+/** struct dbk_own_firing - a firing of one of the engine's own probes, for one consumer */
 struct dbk_own_firing {
 	struct dbk_consumer *consumer;
 	struct dbk_probe *probe; /* BEGIN or END */
-	uint32_t gates;		 /* open meanwhile */
+	uint32_t gates;		 /* DBK_GATE_ bits, open meanwhile */
 };
 
 /** dbk_fire_own() - the struct dbk_own_firing, on this CPU; with option cpu this CPU is that one,
- * or nothing fires.  As dbk_host_on_cpu() calls it; @cpu is not looked at */
+ * or nothing fires.  Called so or by dbk_host_on_cpu(), hence @cpu, which is not looked at.
+ * Context: the control path; disables interrupts itself */
 void dbk_fire_own(void *own_firing, uint32_t cpu);
 
-/** dbk_consumer_missed() - counts on @cpu, this one, that the struct dbk_consumer misses firings:
- * how many it will be is not known; that it is not none is.  As dbk_host_on_cpu() calls it */
+/** dbk_consumer_missed() - counts in @cpu's buffer that the struct dbk_consumer misses firings: how
+ * many it will be is not known; that it is not none is.  Context: as dbk_host_on_cpu() calls it */
 void dbk_consumer_missed(void *consumer, uint32_t cpu);
 
 /** dbk_fire() - dbk_probe_fire(), whatever ECBs the probe has.  Probe context */
 void dbk_fire(struct dbk_probe *probe, const uint64_t *args, void *frame);
+
+_Static_assert((uint64_t)DBK_CPUS_MAX * sizeof(struct dbk_buffer) <= 0xffffffffu, "dbk_here()");
 
 /** dbk_here() - where in every consumer's buffers this CPU's is.  32 bits: all of them are less than 4 GiB,
  * and the shift then is the index's widening as well */

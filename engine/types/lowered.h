@@ -322,9 +322,9 @@ struct dbk_aggregation {
 };
 
 /*
- * How a clause is run: decided once, for its plan (SIMPLE, TEXTS or GENERAL) and then for its ECB on
- * a probe (control/ecbs.c), and looked at by run/fire.c alone.  The order has a meaning: up to
- * MEMBERS a clause has a way of its own where it is the only one of its probe (enum dbk_alone).
+ * How a clause is run: decided once, for its plan (SIMPLE, TEXTS or GENERAL) and then for its ECB
+ * on a probe (control/ecbs.c); run/fire.c runs it.  The order has a meaning: up to MEMBERS a clause
+ * that is the only one of its probe needs no serial of the firing, and run_alone() counts for it.
  */
 enum dbk_tier {
 	DBK_TIER_ARGUMENTS, /* a record of nothing but arguments at hand, 8 bytes each; ECBs only */

@@ -10,6 +10,7 @@ extern "C" {
 
 #include <catch2/catch.hpp>
 #include <cstring>
+#include <numeric>
 #include <random>
 
 using namespace daybreak::engine_test;
@@ -196,9 +197,11 @@ struct Ways {
         engine.fire(*probes[probe], args);
         std::vector<std::vector<uint8_t>> list;
         auto all = records(consumer);
-        for (size_t i = before; i < all.size(); i++)
+        for (size_t i = before; i < all.size(); i++) {
+            CHECK(all[i].same_firing == (i != before));
             if (all[i].bytes.size() > sizeof(dbk_record_header)) // but the empty one of pair
                 list.emplace_back(all[i].bytes.begin() + sizeof(dbk_record_header), all[i].bytes.end());
+        }
         return list;
     }
     /// Keys and cells of each probe's first ECB, since the last time.
@@ -289,6 +292,11 @@ TEST_CASE("chains of loads are what the interpreter says", "[engine][chain][prop
         }
         const auto* counters = dbk_consumer_counters(ways.consumer, 0);
         CHECK(counters->firings == 5 * 8 + counters->errors);
+        const auto all = records(ways.consumer);
+        CHECK(counters->records == all.size());
+        CHECK(counters->bytes == std::accumulate(all.begin(), all.end(), uint64_t{0}, [](uint64_t sum, const Record& one) {
+                  return sum + one.bytes.size();
+              }));
     }
     CHECK(faults > 100);
     CHECK((lacks != 0 || values > 100));

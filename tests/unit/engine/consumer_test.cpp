@@ -6,6 +6,7 @@
 #include <catch2/catch.hpp>
 #include <csignal>
 #include <memory>
+#include <optional>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -557,6 +558,40 @@ TEST_CASE("option cpu records one CPU only", "[engine][consumer]") {
     CHECK(values(consumer, 1) == std::vector<uint64_t>{1});
     CHECK(values(consumer, 2).empty());
     CHECK(dbk_consumer_stop(consumer) == 0);
+}
+
+TEST_CASE("BEGIN fires for the consumer that starts, where option cpu says", "[engine][consumer]") {
+    Engine engine(2);
+    auto start = [&](uint64_t value, std::optional<uint32_t> cpu) {
+        Dof dof;
+        if (cpu)
+            dof.option(DTRACEOPT_CPU, *cpu);
+        dof.ecb("dtrace:::BEGIN", {dof.trace(constant(value))});
+        dof.ecb("dtrace:::BEGIN", {dof.trace(constant(value))});
+        return engine.start(dof.build());
+    };
+    auto* first = start(1, {});
+    auto* second = start(2, {});
+    for (auto [consumer, value] : {std::pair{first, 1u}, std::pair{second, 2u}}) {
+        CHECK(values(consumer, 0) == std::vector<uint64_t>{value, value});
+        const auto all = records(consumer, 0);
+        CHECK((!all[0].same_firing && all[1].same_firing));
+    }
+    // The first is another firing than what the CPU recorded before.
+    host.on_cpu = [](uint32_t cpu, const std::function<void()>& run) {
+        const uint32_t here = std::exchange(host_cpu, cpu);
+        run();
+        host_cpu = here;
+    };
+    auto* there = start(3, 1);
+    CHECK(values(there, 0).empty());
+    CHECK(values(there, 1) == std::vector<uint64_t>{3, 3});
+    CHECK_FALSE(records(there, 1)[0].same_firing);
+    host.on_cpu = [](uint32_t, const std::function<void()>& run) { run(); }; // it is offline: another one is asked
+    auto* nowhere = start(4, 1);
+    CHECK(values(nowhere, 0).empty());
+    CHECK(values(nowhere, 1).empty());
+    host.on_cpu = nullptr;
 }
 
 TEST_CASE("options out of bounds are refused", "[engine][consumer]") {

@@ -239,11 +239,7 @@ TEST_CASE("keys with names of the probe are the same by the quick and by the gen
     const uint32_t names[] = {DIF_VAR_PROBEPROV, DIF_VAR_PROBEMOD, DIF_VAR_PROBEFUNC, DIF_VAR_PROBENAME};
     for (int round = 0; round < 40; round++) {
         const std::string module(random.below(400), 'm'), function(random.below(40), 'f');
-        Engine engine(1);
-        auto& go = engine.probe("test", module.c_str(), function.c_str(), "go", 5);
-        Dof dof;
-        dof.option(DBK_OPT_AGGREGATE, DBK_AGGREGATE_ENGINE);
-        dof.option(DTRACEOPT_STRSIZE, round % 2 == 0 ? 256 : 16 + random.below(20));
+        const uint32_t strsize = round % 2 == 0 ? 256 : 16 + random.below(20);
         std::vector<std::vector<Difo>> keys;
         for (uint32_t i = 0; i < kClauses; i++) {
             keys.push_back(random.fields(1)); // more would be too much work
@@ -251,32 +247,56 @@ TEST_CASE("keys with names of the probe are the same by the quick and by the gen
                 keys.back().insert(keys.back().begin() + random.below(static_cast<uint32_t>(keys.back().size()) + 1),
                                    {{ldgs(names[random.below(4)], 1), ret(1)}, string_type()});
         }
-        for (uint32_t i = 0; i < kClauses; i++)
-            dof.ecb("test:::go", dof.aggregate(1 + i, DTRACEAGG_SUM, keys[i], arg(1)));
-        fill_up(dof, kClauses);
-        for (uint32_t i = 0; i < kClauses; i++)
-            dof.ecb("test:::go", dof.aggregate(101 + i, DTRACEAGG_SUM, keys[i], arg(1)));
-        auto* consumer = engine.start(dof.build());
-        CHECK(tiers(go)[0] == DBK_TIER_TEXTS);
-        CHECK(tiers(go).back() == DBK_TIER_GENERAL);
+        std::vector<std::pair<HostState, std::vector<uint64_t>>> firings;
         for (int i = 0; i < 20; i++) {
             if (i % 3 == 0)
                 random.change_thread();
-            engine.fire(go, random.args());
+            firings.emplace_back(host, random.args());
         }
-        std::map<uint32_t, std::vector<AggEntry>> of; // by EPID
-        for (const auto& entry : snapshot(consumer))
-            of[entry.header.epid].push_back(entry);
+        // Enables so many clauses, then those of the general way; entries by EPID, and how many clauses ran.
+        auto count = [&](uint32_t clauses, bool general) {
+            Engine engine(1);
+            auto& go = engine.probe("test", module.c_str(), function.c_str(), "go", 5);
+            Dof dof;
+            dof.option(DBK_OPT_AGGREGATE, DBK_AGGREGATE_ENGINE);
+            dof.option(DTRACEOPT_STRSIZE, strsize);
+            for (uint32_t i = 0; i < clauses; i++)
+                dof.ecb("test:::go", dof.aggregate(1 + i, DTRACEAGG_SUM, keys[i], arg(1)));
+            if (general)
+                fill_up(dof, clauses);
+            for (uint32_t i = 0; general && i < clauses; i++)
+                dof.ecb("test:::go", dof.aggregate(101 + i, DTRACEAGG_SUM, keys[i], arg(1)));
+            auto* consumer = engine.start(dof.build());
+            CHECK(tiers(go)[0] == DBK_TIER_TEXTS);
+            CHECK(tiers(go).back() == (general ? DBK_TIER_GENERAL : DBK_TIER_TEXTS));
+            for (const auto& [state, args] : firings) {
+                host.pid = state.pid, host.tid = state.tid, host.uid = state.uid;
+                std::copy(std::begin(state.execname), std::end(state.execname), std::begin(host.execname));
+                engine.fire(go, args);
+            }
+            std::map<uint32_t, std::vector<AggEntry>> of;
+            for (const auto& entry : snapshot(consumer))
+                of[entry.header.epid].push_back(entry);
+            return std::pair{of, dbk_consumer_counters(consumer, 0)->firings};
+        };
+        auto same = [](const std::vector<AggEntry>& left, const std::vector<AggEntry>& right) {
+            REQUIRE(left.size() == right.size());
+            REQUIRE(!left.empty());
+            for (size_t e = 0; e < left.size(); e++) {
+                CHECK(left[e].key == right[e].key);
+                CHECK(left[e].cells == right[e].cells);
+            }
+        };
+        auto [of, all_ran] = count(kClauses, true);
+        CHECK(all_ran == firings.size() * (DBK_SIMPLE_ECBS_MAX + kClauses));
         for (uint32_t i = 1; i <= kClauses; i++) {
             INFO("round " << round << ", clause " << i);
-            const auto &quick = of[i], &general = of[DBK_SIMPLE_ECBS_MAX + i];
-            REQUIRE(quick.size() == general.size());
-            REQUIRE(!quick.empty());
-            for (size_t e = 0; e < quick.size(); e++) {
-                CHECK(quick[e].key == general[e].key);
-                CHECK(quick[e].cells == general[e].cells);
-            }
+            same(of[i], of[DBK_SIMPLE_ECBS_MAX + i]);
         }
+        INFO("round " << round << ", the first clause alone");
+        auto [of_alone, ran] = count(1, false);
+        CHECK(ran == firings.size());
+        same(of_alone[1], of[1]);
     }
 }
 
