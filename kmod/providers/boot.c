@@ -104,14 +104,11 @@ static __probe_ctx struct load *load_of(struct task_struct *wanted)
 static __probe_ctx void load_note(struct module *module)
 {
 	struct load *load = NULL;
-	unsigned long flags;
 
 	while (!load) {
 		load = load_of(NULL);
 		if (!load) {
-			flags = dbk_host_enter();
 			dbk_probe_missed(&probes[MODULE_LOAD_DONE].probe, 1);
-			dbk_host_leave(flags);
 			return;
 		}
 		if (cmpxchg(&load->task, NULL, current) != NULL)

@@ -88,13 +88,11 @@ static __probe_ctx_inline void fire_at(const struct fbt_set *set, unsigned long 
 static __probe_ctx noinline void count_missed(const struct fbt_set *set, unsigned long ip,
 					      u32 count)
 {
-	unsigned long flags = dbk_host_enter();
 	struct fbt_probe *fbt;
 
 	for (fbt = fbt_first(set, fbt_slot(set, ip)); fbt; fbt = fbt->next)
 		if (fbt->kind == FBT_RETURN && fbt_is_at(fbt, ip))
 			dbk_probe_missed(fbt->target, count);
-	dbk_host_leave(flags);
 }
 
 #if defined(DBK_HAVE_RETHOOK_FREELIST) || defined(DBK_HAVE_RETHOOK_POOL)

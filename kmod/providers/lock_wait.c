@@ -55,7 +55,6 @@ __probe_ctx bool dbk_wait_begins(struct dbk_probe *probe, const void *lock, unsi
 				 unsigned int kind)
 {
 	struct note *note;
-	unsigned long irq;
 	u32 i;
 
 	if (flags != kind) {
@@ -82,9 +81,7 @@ __probe_ctx bool dbk_wait_begins(struct dbk_probe *probe, const void *lock, unsi
 		WRITE_ONCE(note->lock, lock);
 		return false;
 	}
-	irq = dbk_host_enter();
 	dbk_probe_missed(probe, 1);
-	dbk_host_leave(irq);
 	return false;
 }
 
