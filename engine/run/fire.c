@@ -356,7 +356,7 @@ run_members_of_several(struct dbk_cpu *cpu, struct dbk_buffer *buffer, const str
 	return true;
 }
 
-/* The same of tier ARGUMENTS. */
+/* The same of tier ARGUMENTS, inlined. */
 __probe_ctx_inline static bool
 run_arguments_of_several(struct dbk_cpu *cpu, struct dbk_buffer *buffer,
 			 struct dbk_meta_cpu *counters, const struct dbk_ecb *ecb,
@@ -417,16 +417,17 @@ __probe_ctx_inline static void run_clause(struct dbk_cpu *cpu, struct dbk_buffer
 					  struct dbk_meta_cpu *counters, const uint64_t *args,
 					  void *frame, const struct dbk_ecb *ecb)
 {
-	/* Where the firing speculates the record has another time.  Two tiers are known here for speed. */
-	if (likely(cpu->same_firing != DBK_FIRING_SPECULATES)) {
-		if (likely(ecb->tier == DBK_TIER_ARGUMENTS)) {
-			if (likely(run_tier(cpu, buffer, counters, ecb, args, frame,
-					    DBK_TIER_ARGUMENTS, false)))
-				return;
-		} else if (ecb->tier != DBK_TIER_GENERAL &&
-			   run_other_tier(cpu, buffer, ecb, args, frame)) {
+	if (unlikely(cpu->same_firing == DBK_FIRING_SPECULATES)) {
+		run_slowly(cpu, buffer, args, frame, ecb); /* the record has another time */
+		return;
+	}
+	/* Two tiers are distinguished before run_tier() does, for speed. */
+	if (likely(ecb->tier == DBK_TIER_ARGUMENTS)) {
+		if (likely(run_tier(cpu, buffer, counters, ecb, args, frame, DBK_TIER_ARGUMENTS,
+				    false)))
 			return;
-		}
+	} else if (ecb->tier != DBK_TIER_GENERAL && run_other_tier(cpu, buffer, ecb, args, frame)) {
+		return;
 	}
 	run_slowly(cpu, buffer, args, frame, ecb);
 }

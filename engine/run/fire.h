@@ -25,13 +25,13 @@ struct dbk_own_firing {
 	uint32_t gates;		 /* DBK_GATE_ bits, open meanwhile */
 };
 
-/** dbk_fire_own() - the struct dbk_own_firing, on this CPU; with option cpu this CPU is that one,
- * or nothing fires.  Called so or by dbk_host_on_cpu(), hence @cpu, which is not looked at.
- * Context: the control path; disables interrupts itself */
+/** dbk_fire_own() - fires @own_firing, a struct dbk_own_firing, on this CPU; with option cpu this
+ * CPU is that one, or nothing fires.  @cpu: what dbk_host_on_cpu() passes, not looked at.  Context:
+ * the control path; disables interrupts itself */
 void dbk_fire_own(void *own_firing, uint32_t cpu);
 
-/** dbk_consumer_missed() - counts in @cpu's buffer that the struct dbk_consumer misses firings: how
- * many it will be is not known; that it is not none is.  Context: as dbk_host_on_cpu() calls it */
+/** dbk_consumer_missed() - counts in @cpu's buffer that @consumer, a struct dbk_consumer, misses
+ * firings: as one, for their number is not known.  Context: as dbk_host_on_cpu() calls it */
 void dbk_consumer_missed(void *consumer, uint32_t cpu);
 
 /** dbk_fire() - dbk_probe_fire(), whatever ECBs the probe has.  Probe context */

@@ -577,7 +577,6 @@ TEST_CASE("BEGIN fires for the consumer that starts, where option cpu says", "[e
         const auto all = records(consumer, 0);
         CHECK((!all[0].same_firing && all[1].same_firing));
     }
-    // The first is another firing than what the CPU recorded before.
     host.on_cpu = [](uint32_t cpu, const std::function<void()>& run) {
         const uint32_t here = std::exchange(host_cpu, cpu);
         run();
