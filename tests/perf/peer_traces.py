@@ -88,7 +88,7 @@ def record_load(daybreak: Path, folder: Path) -> None:
     guest.Guest(kernel, HERE / "guest/peers.sh", programs=[daybreak, folder / "load"],
                 files=files).write_initrd(folder / "initrd")
     log = paths.BUILD / "perf/peers.log"
-    machine = qemu.Machine(kernel.image, folder / "initrd", [f"perf.load={LOAD}"], share=folder, memory_mib=2048, timeout_s=1200.0)
+    machine = qemu.Machine(kernel.unpacked, folder / "initrd", [f"perf.load={LOAD}"], share=folder, memory_mib=2048, timeout_s=1200.0)
     if problem := qemu.run(machine, log).problem():
         raise HarnessError(f"{problem} (log: {log})")
     out = folder / "out"

@@ -66,6 +66,7 @@ class Case:
     disk_bytes_per_second: int = 0  # a disk /dev/vda of 512 MiB, ext4, which writes no faster; 0: none
     disks: tuple[str, ...] = ()  # empty disks of 64 MiB, by kind (qemu.DISKS)
     modules: tuple[str, ...] = ()  # of the kernel, loaded before the script
+    packed: bool = False  # the kernel is vmlinuz, which unpacks itself where it likes (KASLR), as boot loaders start it
     reboot: bool = False  # a reset of the guest boots it again; otherwise it is the guest's end
 
     @property
@@ -233,11 +234,11 @@ class Boot:
 
     def _machine(self, early: Path | None) -> qemu.Machine:
         case, disks = self._case, self._disks()
-        kernel, initrd = self._kernel.image, self.folder / "initrd"
+        kernel, initrd = self._kernel.image if case.packed else self._kernel.unpacked, self.folder / "initrd"
         efi_variables = None
         if case.image == "shim":
             self._write_initrd(initrd, early, disks)
-            disks.insert(0, self._shim_disk(kernel, initrd))
+            disks.insert(0, self._shim_disk(self._kernel.image, initrd))
             efi_variables = self.folder / "efi-variables"
             secure_boot.write_variables(efi_variables, (self._in / "owner.der").read_bytes())
             kernel = initrd = None

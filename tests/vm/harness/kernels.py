@@ -3,6 +3,7 @@
 
 import lzma
 import os
+import struct
 import subprocess
 from dataclasses import dataclass
 from pathlib import Path
@@ -40,6 +41,19 @@ class Kernel:
         return self.folder / "vmlinuz"
 
     @property
+    def unpacked(self) -> Path:
+        """What vmlinuz unpacks first of all, made beside it once: QEMU starts that (PVH) without the seconds which it takes,
+        and where it was linked (no KASLR).  vmlinuz, of a kernel that cannot be started so or is packed otherwise."""
+        file = self.folder / "vmlinux"
+        with paths.locked(self.folder):
+            if paths.is_older(file, self.image) and "CONFIG_PVH=y" in (self.folder / "config").read_text().split():
+                if (data := _unpack(self.image.read_bytes())).startswith(b"\x7fELF"):
+                    part = file.with_suffix(".part")
+                    part.write_bytes(data)
+                    part.rename(file)
+        return file if file.exists() else self.image
+
+    @property
     def build(self) -> Path:
         """What kbuild takes as the kernel's build folder."""
         return self.folder / "build"
@@ -60,6 +74,18 @@ class Kernel:
             elif name not in builtin:
                 raise HarnessError(f"kernel {self.release} has no module {name}")
         return [_plain_module(base / path) for path in order]
+
+
+def _unpack(image: bytes) -> bytes:
+    """The kernel inside a vmlinuz, by the places in its setup header; nothing, when it is packed otherwise."""
+    sectors, (at, size) = image[0x1F1] + 1, struct.unpack_from("<II", image, 0x248)
+    start = sectors * 512 + at
+    packed = image[start:start + size - 4]  # its size when it is unpacked comes last
+    if packed.startswith(b"\xfd7zXZ"):
+        return lzma.decompress(packed)
+    if packed.startswith(b"\x28\xb5\x2f\xfd"):
+        return paths.run_bytes([paths.tool("zstd", "zstd"), "-dqc"], packed, "zstd")
+    return b""
 
 
 def like(series: str) -> str:
