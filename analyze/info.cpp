@@ -22,9 +22,6 @@ namespace {
 
 using base::counted;
 
-/// How many findings and drop intervals are listed; the rest is counted.
-constexpr size_t kListed = 20;
-
 std::string uuid_text(const std::array<uint8_t, 16>& uuid) {
     std::string text;
     for (size_t i = 0; i < uuid.size(); i++) {

@@ -19,9 +19,6 @@ namespace {
 
 using base::counted;
 
-/// How many files are listed; the rest is counted.
-constexpr size_t kListed = 20;
-
 const char* origin_text(formats::TraceOrigin origin) {
     switch (origin) {
     case formats::TraceOrigin::device:

@@ -9,6 +9,9 @@
 
 namespace daybreak::analyze {
 
+/// How many files, findings and drop intervals are listed; the rest is counted.
+constexpr size_t kListed = 20;
+
 /// Returns "12 MiB", "12 KiB" or "12 bytes".
 std::string bytes_text(uint64_t bytes);
 

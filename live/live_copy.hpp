@@ -6,6 +6,7 @@
 // load the sequence again.  Unchanged and not 0: the copy is of one segment, its records are whole.
 #pragma once
 
+#include "formats/abi/segment.h"
 #include "formats/segment/finding.hpp"
 
 namespace daybreak::live {
@@ -36,6 +37,9 @@ template <typename T>
 T live_word(ByteView live, size_t offset) {
     return __atomic_load_n(reinterpret_cast<const T*>(live.data() + offset), __ATOMIC_ACQUIRE);
 }
+
+/// In a region every piece begins at a multiple of it.
+constexpr size_t kPieceAlignBytes = DBK_SEGMENT_ALIGN_BYTES;
 
 /// Copies the piece that starts at the beginning of `live`, which is 8-aligned, a multiple of 8
 /// long, and may reach further than the piece.

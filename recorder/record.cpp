@@ -18,9 +18,8 @@ using base::strprintf;
 using formats::FindingKind;
 using live::copy_live_piece;
 using live::CopyOutcome;
+using live::kPieceAlignBytes;
 using live::LiveCopy;
-
-constexpr size_t kPageBytes = DBK_SEGMENT_ALIGN_BYTES;
 
 class Recorder {
 public:
@@ -95,8 +94,8 @@ private:
     /// Copies every piece of one region; stops early on request, but never in metadata.
     Result<void> copy_region(const MappedRegion& region) {
         ByteView live = region.mapping.live();
-        size_t step = kPageBytes, offset = 0;
-        while (offset + kPageBytes <= live.size()) {
+        size_t step = kPieceAlignBytes, offset = 0;
+        while (offset + kPieceAlignBytes <= live.size()) {
             bool metadata = region.facts.kind == DBK_REGION_META;
             interrupted_ = interrupted_ || stop_now();
             if (interrupted_ && !metadata)
@@ -104,9 +103,9 @@ private:
             LiveCopy copy = copy_live_piece(live.subspan(offset));
             size_t advance = step;
             if (copy.outcome == CopyOutcome::copied) {
-                advance = std::max(copy.room_bytes, kPageBytes);
+                advance = std::max(copy.room_bytes, kPieceAlignBytes);
                 // All segments of a region have one size: none starts inside another.
-                step = metadata ? kPageBytes : advance;
+                step = metadata ? kPieceAlignBytes : advance;
                 std::optional<ByteView> quiet;
                 if (!metadata)
                     quiet = live.subspan(offset, copy.bytes.size());
@@ -159,7 +158,7 @@ private:
 
     Result<void> take_ring_aggregations(uint16_t ring_id, uint32_t aggbuf_bytes) {
         uint32_t room =
-            std::clamp<uint32_t>(aggbuf_bytes, kPageBytes, formats::kAggregationBytesMax);
+            std::clamp<uint32_t>(aggbuf_bytes, kPieceAlignBytes, formats::kAggregationBytesMax);
         for (uint32_t cpu = 0; cpu < formats::kCpusMax; cpu++) {
             DBK_TRY(std::optional<Bytes> snapshot, device_.take_aggregations(ring_id, cpu, room));
             if (!snapshot)

@@ -25,9 +25,9 @@ using base::strprintf;
 using formats::FindingKind;
 using live::copy_live_piece;
 using live::CopyOutcome;
+using live::kPieceAlignBytes;
 using live::LiveCopy;
 
-constexpr size_t kPageBytes = DBK_SEGMENT_ALIGN_BYTES;
 /// A probe takes its time before it has written its record: records of the window's last moment are
 /// given so long to arrive.
 constexpr timespec kSettleTime = {0, 1'000'000};
@@ -183,7 +183,7 @@ private:
             if (region.facts.kind != DBK_REGION_META)
                 continue;
             ByteView live = region.mapping.live();
-            for (size_t at = 0; at + kPageBytes <= live.size();) {
+            for (size_t at = 0; at + kPieceAlignBytes <= live.size();) {
                 LiveCopy copy = copy_live_piece(live.subspan(at));
                 if (copy.outcome == CopyOutcome::copied) {
                     add(builder, region.where(at), copy.bytes);
@@ -192,8 +192,9 @@ private:
                 } else if (copy.outcome == CopyOutcome::refused)
                     output_.findings().add(FindingKind::bad_header, region.where(at),
                                            "its sizes contradict themselves");
-                at += copy.outcome == CopyOutcome::copied ? std::max(copy.room_bytes, kPageBytes)
-                                                          : kPageBytes;
+                at += copy.outcome == CopyOutcome::copied
+                          ? std::max(copy.room_bytes, kPieceAlignBytes)
+                          : kPieceAlignBytes;
             }
         }
         return ended;

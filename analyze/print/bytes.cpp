@@ -27,7 +27,7 @@ void print_heading(std::string& out) {
     out += "  0123456789abcdef\n";
 }
 
-void print_line(std::string& out, size_t offset, base::ByteView line) {
+void print_row(std::string& out, size_t offset, base::ByteView line) {
     appendf(out, "%*s%5zx:", kMargin, "", offset);
     for (std::byte byte : line)
         appendf(out, " %02x", static_cast<unsigned>(byte));
@@ -46,8 +46,8 @@ void print_hex_dump(std::string& out, base::ByteView bytes) {
         return;
     print_heading(out);
     for (size_t offset = 0; offset < bytes.size(); offset += kBytesPerLine)
-        print_line(out, offset,
-                   bytes.subspan(offset, std::min(kBytesPerLine, bytes.size() - offset)));
+        print_row(out, offset,
+                  bytes.subspan(offset, std::min(kBytesPerLine, bytes.size() - offset)));
 }
 
 bool is_printable_string(base::ByteView bytes) {

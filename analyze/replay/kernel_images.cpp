@@ -4,6 +4,7 @@
 #include "analyze/replay/kernel_images.hpp"
 
 #include "base/elf_notes.hpp"
+#include "base/page.hpp"
 #include "formats/trace/code_symbol.hpp"
 #include "formats/trace/shared_symbols.hpp"
 
@@ -11,9 +12,9 @@
 
 namespace daybreak::analyze {
 
-namespace {
+using base::kPageBytes;
 
-constexpr uint64_t kPageBytes = 4096;
+namespace {
 
 /// Sets base and size of the kernel itself; they stay 0 where its symbols do not say them.
 void place_kernel(const formats::SymbolTable& symbols, formats::StateImage& image) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What became of a boot, kept for people.
+#include "base/contains.hpp"
 #include "bootloader-hooks/install/installation.hpp"
 #include "bootloader-hooks/install/kernel_arguments.hpp"
 #include "bootloader-hooks/install/machine.hpp"
@@ -68,10 +69,6 @@ std::string first_line(const Host& host, const std::string& path) {
     return text.ok() && *text ? (*text)->substr(0, (*text)->find('\n')) : "";
 }
 
-bool contains(const std::vector<std::string>& list, const std::string& one) {
-    return std::find(list.begin(), list.end(), one) != list.end();
-}
-
 bool is_as_installed(const Host& host, const Manifest& placed) {
     return std::all_of(placed.files.begin(), placed.files.end(), [&](const PlacedFile& file) {
         return file.is_helper || file_trouble(host, placed, file.path).empty();
@@ -124,7 +121,7 @@ LastBoot untraced_boot(Host& host, const ThisBoot& boot) {
     if (boot.chosen) {
         last.result = BootResult::not_loaded;
         last.detail = signature_demand(host);
-        if (!contains((*placed)->kernels, boot.release))
+        if (!base::contains((*placed)->kernels, boot.release))
             last.detail = "this kernel is not installed for";
         else if (std::string why = first_line(host, kInitramfsMark); !why.empty())
             last.detail = why;
@@ -174,7 +171,7 @@ Result<Plan> plan_after_boot(Host& host, const LastBoot& boot) {
         plan.notes.push_back(trouble);
     else if (placed->mode == Mode::every && goes_on_after(boot.result) && armed.ok() &&
              (armed->empty() || (is_initramfs(placed->loader) && *armed != next)) &&
-             is_as_installed(host, *placed) && contains(placed->kernels, next) &&
+             is_as_installed(host, *placed) && base::contains(placed->kernels, next) &&
              loader->archive_trouble(traced_kernel(next, placed->bank)).empty())
         steps = loader->arm(next);
     std::move(steps.begin(), steps.end(), std::back_inserter(plan.steps));

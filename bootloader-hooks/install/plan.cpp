@@ -17,7 +17,7 @@ namespace {
 
 /// Lines around a change, as diff(1) prints them.
 constexpr size_t kContextLines = 3;
-constexpr double kMiB = 1 << 20;
+constexpr double kMiBytes = 1 << 20;
 
 /// The lines with their ends; the last may have none.
 std::vector<std::string> lines_of(const std::string& text) {
@@ -107,8 +107,8 @@ Result<void> check_room(const Host& host, const Plan& plan) {
             return errorf(ErrorCode::full,
                           "no room for %s: %.1f MiB are needed there, and %.1f MiB are free; "
                           "nothing was changed",
-                          step.path.c_str(), static_cast<double>(taken[on.device]) / kMiB,
-                          static_cast<double>(on.free_bytes) / kMiB);
+                          step.path.c_str(), static_cast<double>(taken[on.device]) / kMiBytes,
+                          static_cast<double>(on.free_bytes) / kMiBytes);
         taken[on.device] -= blocks(step.before);
     }
     return {};

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What `daybreak status` says of an installation, and the command that mends it.
+#include "base/contains.hpp"
 #include "bootloader-hooks/install/installation.hpp"
 #include "bootloader-hooks/install/machine.hpp"
 
@@ -11,10 +12,6 @@ namespace daybreak::install {
 using base::Result;
 
 namespace {
-
-bool contains(const std::vector<std::string>& list, const std::string& one) {
-    return std::find(list.begin(), list.end(), one) != list.end();
-}
 
 /// Whether something that install would replace was changed by others.
 bool has_changes(const Host& host, BootLoader* loader, const Manifest& placed) {
@@ -38,7 +35,7 @@ std::string install_command(const Host& host, const Manifest& placed, const std:
     std::vector<std::string> kernels;
     if (placed.kernels_named)
         kernels = placed.kernels;
-    if (placed.kernels_named && !also.empty() && !contains(kernels, also))
+    if (placed.kernels_named && !also.empty() && !base::contains(kernels, also))
         kernels.push_back(also);
     for (const std::string& release : kernels)
         command += " --kernel " + release;
@@ -148,7 +145,7 @@ StatusLine Installation::armed_boot(const std::string& armed,
     if (is_other && placed.mode == Mode::every && !release->empty())
         text += ": " + install_command(host, placed, *release);
     return {"next boot", text,
-            !contains(placed.kernels, armed) || (is_other && placed.mode == Mode::every)};
+            !base::contains(placed.kernels, armed) || (is_other && placed.mode == Mode::every)};
 }
 
 StatusLine Installation::next_boot() const {
@@ -180,7 +177,7 @@ StatusLine Installation::next_boot() const {
                     " did not come up; to arm again: " + repair,
                 true};
     bool is_only_one = placed.mode == Mode::once && placed.kernels_named;
-    if (release && !contains(placed.kernels, *release) && !is_only_one) {
+    if (release && !base::contains(placed.kernels, *release) && !is_only_one) {
         std::string text = "not traced: " + booted_text(*release) + ", which is not installed for";
         if (!release->empty())
             text += ": " + install_command(host, placed, *release);

@@ -63,7 +63,7 @@ Result<base::Bytes> checked_image(const std::string& path) {
 }
 
 /// Reads a compiled program.  Empty: what is wrong was said.
-std::optional<base::Bytes> read_image(const std::string& path) {
+std::optional<base::Bytes> read_checked(const std::string& path) {
     Result<base::Bytes> dof = checked_image(path);
     if (dof.ok())
         return std::move(*dof);
@@ -161,7 +161,7 @@ read_enablings(const EnablingArguments& arguments) {
     if (!script.empty() && !add(script, [&] { return compile_script(arguments.program); }))
         return std::nullopt;
     for (const std::string& path : arguments.dof_files)
-        if (!add(path, [&] { return read_image(path); }))
+        if (!add(path, [&] { return read_checked(path); }))
             return std::nullopt;
     return programs;
 }

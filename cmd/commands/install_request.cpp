@@ -3,6 +3,7 @@
 // Compiling, embedding and packing what `install` places.
 #include "cmd/commands/install_request.hpp"
 
+#include "base/contains.hpp"
 #include "base/counted.hpp"
 #include "base/file.hpp"
 #include "bootloader-hooks/install/cpio.hpp"
@@ -286,16 +287,12 @@ std::optional<install::KernelCpio> placed_archive(const Renewal& renewal, const 
     return install::KernelCpio{release, **std::move(content), true, renewal.placed.why_interpreted(release)};
 }
 
-bool contains(const std::vector<std::string>& list, const std::string& one) {
-    return std::find(list.begin(), list.end(), one) != list.end();
-}
-
 /// Adds the archives of the kernels that are there.  `is_at_work`: they are made again; else those
 /// that there are stay.
 void add_kernels(const Renewal& renewal, bool is_at_work, install::Request& request) {
     const install::Manifest& placed = renewal.placed;
     for (InstalledKernel& kernel : install::installed_kernels(renewal.host)) {
-        bool was_there = contains(placed.kernels, kernel.release);
+        bool was_there = base::contains(placed.kernels, kernel.release);
         if (!was_there && (placed.kernels_named || !is_at_work))
             continue;
         if (!placed.module.empty())

@@ -103,7 +103,7 @@ std::string digests_text(const analyze::OutputDigest& alone, const analyze::Outp
            (alone == together ? "the same" : text(together));
 }
 
-using Lines = std::function<void(const char* label, const std::string& text)>;
+using PrintLine = std::function<void(const char* label, const std::string& text)>;
 
 /// What two readings gave.
 struct Compared {
@@ -112,7 +112,7 @@ struct Compared {
 
 /// Reports and replays both, and prints what came of it.  Empty: it was interrupted.
 std::optional<Compared> compare(const AskedRecording& alone, const AskedRecording& together,
-                                unsigned threads, Steps& steps, const Lines& line) {
+                                unsigned threads, Steps& steps, const PrintLine& line) {
     Digests report = digests_of_report(alone.trace(), steps, "reporting");
     if (is_interrupted())
         return std::nullopt;
@@ -139,7 +139,7 @@ std::optional<Compared> compare(const AskedRecording& alone, const AskedRecordin
 
 /// Prints what is missing, found and counted.
 void print_findings(const formats::Recording& recording, const analyze::RecordCount& count,
-                    TerminalSink& sink, const Lines& line) {
+                    TerminalSink& sink, const PrintLine& line) {
     formats::Findings findings = recording.all_findings();
     for (const formats::Finding& finding : findings.list())
         line("found", finding.where + ": " + finding.text +
@@ -189,7 +189,7 @@ int verify(const TraceFiles& files) {
         return fail(trace.error());
     TerminalSink sink({});
     Steps steps;
-    Lines line = [&](const char* label, const std::string& text) {
+    PrintLine line = [&](const char* label, const std::string& text) {
         steps.clear();
         sink.write(base::strprintf("%-10s %s\n", label, text.c_str()));
         sink.flush();

@@ -15,7 +15,7 @@ struct ForeignName {
     std::string_view name, d;
 };
 
-constexpr ForeignName kNames[] = {
+constexpr ForeignName kForeignNames[] = {
     {"comm", "execname"},
     {"nsecs", "timestamp"},
     {"elapsed", "timestamp, less the one of BEGIN"},
@@ -203,7 +203,7 @@ std::string hint_for_timer(std::string_view provider, std::string_view name) {
 } // namespace
 
 std::string hint_for_foreign_name(std::string_view name) {
-    for (const ForeignName& foreign : kNames)
+    for (const ForeignName& foreign : kForeignNames)
         if (foreign.name == name)
             return "for " + std::string(name) + " D has " + std::string(foreign.d);
     return "";

@@ -10,7 +10,7 @@ namespace daybreak::compiler {
 namespace {
 
 #define DBK_TAG_NAME(tag, text) #tag,
-constexpr std::string_view kNames[] = {DBK_ERROR_TAGS(DBK_TAG_NAME)};
+constexpr std::string_view kTagNames[] = {DBK_ERROR_TAGS(DBK_TAG_NAME)};
 #undef DBK_TAG_NAME
 #define DBK_TAG_MEANING(tag, text) text,
 constexpr std::string_view kMeanings[] = {DBK_ERROR_TAGS(DBK_TAG_MEANING)};
@@ -20,7 +20,7 @@ constexpr std::string_view kMeanings[] = {DBK_ERROR_TAGS(DBK_TAG_MEANING)};
 
 std::string_view tag_name(Tag tag) {
     auto index = static_cast<size_t>(tag);
-    return index < std::size(kNames) ? kNames[index] : "D_UNKNOWN";
+    return index < std::size(kTagNames) ? kTagNames[index] : "D_UNKNOWN";
 }
 
 std::string_view tag_meaning(Tag tag) {

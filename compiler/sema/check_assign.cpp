@@ -11,12 +11,6 @@ namespace daybreak::compiler {
 
 namespace {
 
-VariableStorage storage_of(VariableScope scope) {
-    return scope == VariableScope::thread   ? VariableStorage::thread
-           : scope == VariableScope::clause ? VariableStorage::clause
-                                            : VariableStorage::global;
-}
-
 /// The same value, which promotes as a bit-field does when `field` is one.
 TypedPtr like_field(const TypedPtr& value, const TypedPtr& field) {
     if (field->bits.width == 0)

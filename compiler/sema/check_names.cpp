@@ -17,17 +17,6 @@ using messages::IdentifierKind;
 
 namespace {
 
-VariableStorage storage_of(VariableScope scope) {
-    switch (scope) {
-    case VariableScope::thread:
-        return VariableStorage::thread;
-    case VariableScope::clause:
-        return VariableStorage::clause;
-    default:
-        return VariableStorage::global;
-    }
-}
-
 std::string scoped(VariableStorage storage, const std::string& name) {
     Variable variable;
     variable.storage = storage;

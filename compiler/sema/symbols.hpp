@@ -78,6 +78,13 @@ struct ProviderInfo {
     std::map<std::string, Probe, std::less<>> probes; ///< by name, "__" as "-"
 };
 
+/// Returns where a variable of D of that scope is.
+constexpr VariableStorage storage_of(VariableScope scope) {
+    return scope == VariableScope::thread   ? VariableStorage::thread
+           : scope == VariableScope::clause ? VariableStorage::clause
+                                            : VariableStorage::global;
+}
+
 class SymbolTable {
 public:
     explicit SymbolTable(TypeTable& types);

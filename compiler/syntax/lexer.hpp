@@ -18,6 +18,10 @@
 
 namespace daybreak::compiler {
 
+constexpr bool is_digit(char c) {
+    return c >= '0' && c <= '9';
+}
+
 class Lexer {
 public:
     Lexer(SourceId source, const ParseOptions& options, SourceManager& sources,

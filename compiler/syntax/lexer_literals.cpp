@@ -11,10 +11,6 @@ namespace daybreak::compiler {
 
 namespace {
 
-bool is_digit(char c) {
-    return c >= '0' && c <= '9';
-}
-
 /// Returns the value of a digit up to base 36, or 99.
 unsigned digit_value(char c) {
     if (is_digit(c))

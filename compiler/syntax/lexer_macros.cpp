@@ -17,10 +17,6 @@ namespace {
 constexpr std::string_view kOfTracer[] = {"pid", "ppid", "uid",  "euid",
                                           "gid", "egid", "pgid", "sid"};
 
-bool is_digit(char c) {
-    return c >= '0' && c <= '9';
-}
-
 /// Returns the length of the macro name at the start of `text`: all digits, or an identifier; 0.
 size_t name_length(std::string_view text) {
     size_t length = 0;

@@ -10,7 +10,7 @@ namespace daybreak::compiler {
 namespace {
 
 // By SpecifierWord.
-constexpr const char* kWords[] = {
+constexpr const char* kSpellings[] = {
     "typedef", "extern",   "static",   "auto",   "register", "self",   "this",
     "const",   "volatile", "restrict", "void",   "char",     "short",  "int",
     "long",    "float",    "double",   "signed", "unsigned", "string", "userland",
@@ -28,7 +28,7 @@ void base_words(const Specifiers& specifiers, std::vector<std::string>& words) {
     using W = SpecifierWord;
     auto add = [&](W word, size_t times) {
         for (; times > 0; times--)
-            words.push_back(kWords[static_cast<size_t>(word)]);
+            words.push_back(kSpellings[static_cast<size_t>(word)]);
     };
     size_t sized = count(specifiers, W::short_) + count(specifiers, W::long_);
     size_t ints = count(specifiers, W::int_), chars = count(specifiers, W::char_);
@@ -129,11 +129,11 @@ std::string specifiers_text(const Specifiers& specifiers) {
     std::vector<std::string> words;
     for (const Specifier& specifier : specifiers.words)
         if (specifier.word <= SpecifierWord::this_)
-            words.push_back(kWords[static_cast<size_t>(specifier.word)]);
+            words.push_back(kSpellings[static_cast<size_t>(specifier.word)]);
     for (SpecifierWord qualifier :
          {SpecifierWord::const_, SpecifierWord::volatile_, SpecifierWord::restrict_})
         if (count(specifiers, qualifier))
-            words.push_back(kWords[static_cast<size_t>(qualifier)]);
+            words.push_back(kSpellings[static_cast<size_t>(qualifier)]);
     base_words(specifiers, words);
     for (const NamedType& named : specifiers.named)
         words.push_back(named_text(named));

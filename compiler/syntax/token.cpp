@@ -16,7 +16,7 @@ constexpr std::string_view kKeywords[] = {DBK_KEYWORDS(DBK_KEYWORD_NAME)};
 static_assert(std::is_sorted(std::begin(kKeywords), std::end(kKeywords)));
 
 #define DBK_PUNCTUATOR_NAME(kind, spelling) spelling,
-constexpr std::string_view kPunctuators[] = {DBK_PUNCTUATORS(DBK_PUNCTUATOR_NAME)};
+constexpr std::string_view kPunctuatorNames[] = {DBK_PUNCTUATORS(DBK_PUNCTUATOR_NAME)};
 #undef DBK_PUNCTUATOR_NAME
 
 constexpr size_t kFirstKeyword = static_cast<size_t>(TokenKind::kw_auto);
@@ -38,7 +38,7 @@ std::string_view token_spelling(TokenKind kind) {
         return "/";
     if (index >= kFirstKeyword)
         return kKeywords[index - kFirstKeyword];
-    return index >= kFirstPunctuator ? kPunctuators[index - kFirstPunctuator] : "";
+    return index >= kFirstPunctuator ? kPunctuatorNames[index - kFirstPunctuator] : "";
 }
 
 } // namespace daybreak::compiler

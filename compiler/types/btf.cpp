@@ -15,7 +15,7 @@ using base::Result;
 
 namespace {
 
-constexpr uint16_t kMagic = 0xeb9f;
+constexpr uint16_t kBtfMagic = 0xeb9f;
 constexpr uint8_t kVersion = 1;
 constexpr uint32_t kTypeBytes = 12; // name, info, size or type
 constexpr uint32_t kKindMax = 19;
@@ -96,11 +96,11 @@ Result<std::unique_ptr<Btf>> Btf::parse(Bytes untrusted_bytes, const Btf* base) 
 Result<void> Btf::check_header() {
     base::ByteReader reader(bytes_, "BTF header");
     DBK_TRY(auto header, reader.read<Header>());
-    if (header.magic == __builtin_bswap16(kMagic))
+    if (header.magic == __builtin_bswap16(kBtfMagic))
         return errorf(ErrorCode::unsupported, "BTF is big-endian");
-    if (header.magic != kMagic)
+    if (header.magic != kBtfMagic)
         return errorf(ErrorCode::corrupt, "no BTF: magic is 0x%04x, expected 0x%04x", header.magic,
-                      kMagic);
+                      kBtfMagic);
     if (header.version != kVersion)
         return errorf(ErrorCode::unsupported, "BTF version is %u, expected %u", header.version,
                       kVersion);

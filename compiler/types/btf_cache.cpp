@@ -27,7 +27,7 @@ using base::ScopedFd;
 
 namespace {
 
-constexpr uint64_t kMagic = 0x31465442'4b4244; // "DBKBTF1" and a NUL in the file
+constexpr uint64_t kFileMagic = 0x31465442'4b4244; // "DBKBTF1" and a NUL in the file
 constexpr size_t kSummedAt = sizeof(uint64_t) + sizeof(uint32_t);
 constexpr size_t kBtfAt = kSummedAt + sizeof(BtfId);
 constexpr uint64_t kFileBytesMax = 256u << 20;
@@ -163,7 +163,8 @@ std::optional<BtfCache::Entry> BtfCache::find(const std::string& file) const {
     auto magic = reader.read<uint64_t>();
     auto sum = reader.read<uint32_t>();
     auto id = reader.bytes(sizeof(BtfId));
-    if (!id.ok() || *magic != kMagic || *sum != base::crc32c(ByteView(*bytes).subspan(kSummedAt)))
+    if (!id.ok() || *magic != kFileMagic ||
+        *sum != base::crc32c(ByteView(*bytes).subspan(kSummedAt)))
         return {};
     ::futimens(fd.get(), nullptr); // it was used
     Entry entry;
@@ -183,7 +184,7 @@ void BtfCache::keep(const std::string& file, const BtfId& id, ByteView btf) cons
     put(summed, id);
     summed.insert(summed.end(), btf.begin(), btf.end());
     Bytes head;
-    put(head, kMagic);
+    put(head, kFileMagic);
     put(head, base::crc32c(summed));
     const std::string temporary = base::strprintf(".%s.%d", file.c_str(), static_cast<int>(::getpid()));
     const ScopedFd fd(::openat(folder.get(), temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC,

@@ -27,11 +27,11 @@ namespace {
 
 // Offsets of the x86 boot protocol, Documentation/arch/x86/boot.rst.
 constexpr uint64_t kSetupSectors = 0x1f1; // u8; 0 means 4
-constexpr uint64_t kHeaderMagic = 0x202;  // "HdrS"
+constexpr uint64_t kHeaderMagicAt = 0x202; // "HdrS"
 constexpr uint64_t kProtocolVersion = 0x206;
 constexpr uint64_t kPayloadOffset = 0x248; // u32, from the protected-mode part
 constexpr uint64_t kPayloadLength = 0x24c; // u32
-constexpr uint32_t kHeaderMagicValue = 0x53726448;
+constexpr uint32_t kHeaderMagic = 0x53726448;
 constexpr uint16_t kPayloadProtocol = 0x0208; // since when it has the payload fields
 constexpr uint16_t kRawMagic = 0xeb9f;
 
@@ -39,8 +39,8 @@ constexpr uint16_t kRawMagic = 0xeb9f;
 constexpr unsigned kLayersMax = 3;
 
 bool is_bzimage(ByteView bytes) {
-    auto magic = ByteReader(bytes).read_at<uint32_t>(kHeaderMagic);
-    return magic.ok() && *magic == kHeaderMagicValue;
+    auto magic = ByteReader(bytes).read_at<uint32_t>(kHeaderMagicAt);
+    return magic.ok() && *magic == kHeaderMagic;
 }
 
 bool is_elf(ByteView bytes) {

@@ -5,8 +5,8 @@ namespace daybreak::compiler {
 
 namespace {
 
-constexpr uint64_t kHeaderMagicOffset = 0x202; // "HdrS", little-endian
-constexpr uint32_t kHeaderMagic = 0x53726448;
+constexpr uint64_t kSetupMagicAt = 0x202; // "HdrS", little-endian
+constexpr uint32_t kSetupMagic = 0x53726448;
 constexpr uint64_t kVersionPointerOffset = 0x20e; // u16: where the version text is, less 0x200
 constexpr uint64_t kVersionBase = 0x200;
 constexpr size_t kReleaseBytesMax = 64; // utsname's field, NUL included
@@ -15,9 +15,9 @@ constexpr size_t kReleaseBytesMax = 64; // utsname's field, NUL included
 
 std::string release_of_kernel_image(base::ByteView untrusted_image) {
     base::ByteReader reader(untrusted_image, "kernel image");
-    auto magic = reader.read_at<uint32_t>(kHeaderMagicOffset);
+    auto magic = reader.read_at<uint32_t>(kSetupMagicAt);
     auto pointer = reader.read_at<uint16_t>(kVersionPointerOffset);
-    if (!magic.ok() || *magic != kHeaderMagic || !pointer.ok() || *pointer == 0)
+    if (!magic.ok() || *magic != kSetupMagic || !pointer.ok() || *pointer == 0)
         return "";
     auto version = reader.string_at(kVersionBase + *pointer);
     if (!version.ok())

@@ -3,6 +3,7 @@
 // The kernel's own symbol table, found by its shape and unpacked.
 #include "compiler/types/kernel_symbols.hpp"
 
+#include "base/page.hpp"
 #include "formats/kallsyms/kallsyms.hpp"
 
 #include <algorithm>
@@ -16,6 +17,7 @@ namespace daybreak::compiler {
 using base::ByteView;
 using base::ErrorCode;
 using base::errorf;
+using base::kPageBytes;
 using base::Result;
 using formats::KallsymsOffsets;
 
@@ -30,7 +32,6 @@ constexpr uint32_t kNameBytesMax = 1024;        // packed; KSYM_NAME_LEN is 512
 constexpr uint64_t kTablesBytesMax = 64u << 20; // from the number of symbols to the tokens
 constexpr uint64_t kNamesTriedMax = 64u << 20;  // a wrong start is mostly noticed within a few
 constexpr uint64_t kKernelHalf = 0xffffffffull; // upper half of any address of the kernel's text
-constexpr uint64_t kPageBytes = 4096;           // the text begins at a multiple of it
 constexpr uint64_t kEntryBytesMax = 16; // from a function to its call of ftrace, as kmod has it
 
 constexpr uint64_t aligned(uint64_t offset) {

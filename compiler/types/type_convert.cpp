@@ -9,7 +9,7 @@ namespace {
 
 // Type tags and names of functions and variables say nothing about the type; hostile BTF could
 // chain them for ever.
-constexpr unsigned kChainMax = 64;
+constexpr unsigned kUnwrappedMax = 64;
 
 std::vector<std::string_view> split_words(std::string_view text) {
     std::vector<std::string_view> words;
@@ -40,7 +40,7 @@ TypeId BtfConverter::id_of(const Btf& of, uint32_t btf_id) {
     for (unsigned i = 0; found.kind == BtfKind::type_tag || found.kind == BtfKind::function ||
                          found.kind == BtfKind::variable;
          i++) {
-        if (i == kChainMax)
+        if (i == kUnwrappedMax)
             return TypeId::none;
         btf_id = found.target;
         found = btf->type(btf_id);

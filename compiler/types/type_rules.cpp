@@ -10,7 +10,7 @@ namespace daybreak::compiler {
 namespace {
 
 // Pointers to pointers to ...: deeper types are taken to be alike.
-constexpr unsigned kDepthMax = 32;
+constexpr unsigned kCompareDepthMax = 32;
 constexpr unsigned kFunctionDepthMax = 2;
 constexpr size_t kParametersMax = 64;
 
@@ -59,7 +59,7 @@ bool TypeTable::compatible(TypeId left, TypeId right) const {
 bool TypeTable::compatible_at(TypeId left, TypeId right, unsigned depth) const {
     left = resolve(left);
     right = resolve(right);
-    if (left == right || depth > kDepthMax)
+    if (left == right || depth > kCompareDepthMax)
         return true;
     const Type &a = get(left), &b = get(right);
     auto is_tagged = [](const Type& type) {

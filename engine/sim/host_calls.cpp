@@ -3,6 +3,8 @@
 // The functions of engine/api/host.h, answered by the BareHost that the calling thread is in.
 #include "engine/sim/bare_host.hpp"
 
+#include "base/page.hpp"
+
 #include <algorithm>
 #include <cstdlib>
 #include <sys/mman.h>
@@ -11,9 +13,10 @@ __thread dbk_bare_host* dbk_bare = nullptr;
 
 namespace daybreak::sim {
 
+using base::kPageBytes;
+
 namespace {
 
-constexpr size_t kPageBytes = 4096;
 BareHost& host() {
     DBK_ASSERT(dbk_bare != nullptr);
     return *static_cast<BareHost*>(dbk_bare->owner);

@@ -3,17 +3,15 @@
 // Memory of a real process, for a simulated machine that looks at one.
 #include "engine/sim/process_memory.hpp"
 
+#include "base/page.hpp"
+
 #include <algorithm>
 #include <cstring>
 #include <sys/uio.h>
 
 namespace daybreak::sim {
 
-namespace {
-
-constexpr uint64_t kPageBytes = 4096;
-
-} // namespace
+using base::kPageBytes;
 
 bool load_process(uint32_t pid, void* to, uint64_t address, size_t bytes) {
     iovec local{to, bytes}, remote{reinterpret_cast<void*>(address), bytes};

@@ -27,14 +27,14 @@ constexpr uint64_t kPiecesOffset = 4096;
 constexpr size_t kPiecesMax = 1u << 24;
 constexpr uint64_t kEndMark = ~uint64_t{0};
 
-struct Piece {
+struct FilePiece {
     uint64_t end = 0;         ///< of the plain file
     uint64_t file_offset = 0; ///< of its first byte in the flattened one
 };
 
 class PlainFile : public DumpInput {
 public:
-    PlainFile(DumpInput& flattened, std::map<uint64_t, Piece> pieces)
+    PlainFile(DumpInput& flattened, std::map<uint64_t, FilePiece> pieces)
         : flattened_(flattened), pieces_(std::move(pieces)) {}
 
     /// What no piece covers is zeros, as in a file with holes.
@@ -76,11 +76,11 @@ public:
 
 private:
     DumpInput& flattened_;
-    std::map<uint64_t, Piece> pieces_;
+    std::map<uint64_t, FilePiece> pieces_;
 };
 
 /// Makes room for start..end: what lay there was overwritten.
-void cut_out(std::map<uint64_t, Piece>& pieces, uint64_t start, uint64_t end) {
+void cut_out(std::map<uint64_t, FilePiece>& pieces, uint64_t start, uint64_t end) {
     auto at = pieces.upper_bound(start);
     if (at != pieces.begin())
         --at;
@@ -110,7 +110,7 @@ Result<std::unique_ptr<DumpInput>> unflatten(DumpInput& input) {
         return errorf(ErrorCode::unsupported,
                       "a flattened dump cannot be read from a pipe: save it to a file, or give it "
                       "through makedumpfile -R FILE");
-    std::map<uint64_t, Piece> pieces;
+    std::map<uint64_t, FilePiece> pieces;
     for (uint64_t at = kPiecesOffset;;) {
         uint64_t head[2];
         DBK_TRY(size_t got, input.read_at(at, std::as_writable_bytes(std::span(head))));

@@ -48,6 +48,9 @@ std::string symbols_path(const std::string& path, uint64_t boot_id);
 constexpr const char* kSymbolsOfUnknownBoot =
     "it is not known to be of this boot: its symbols are not used";
 
+/// How names of trace files end.
+constexpr std::string_view kTraceSuffix = ".dbrk";
+
 /// Returns the names of a folder's trace files, ascending.
 Result<std::vector<std::string>> list_trace_files(const std::string& folder);
 

@@ -20,8 +20,6 @@ namespace {
 using base::errorf;
 using base::strprintf;
 
-constexpr const char* kSuffix = ".dbrk";
-
 using SharedSource = std::shared_ptr<base::ByteSource>;
 
 std::string folder_of(const std::string& path) {
@@ -87,7 +85,7 @@ private:
         DBK_TRY(std::vector<std::string> names, list_trace_files(path));
         if (names.empty())
             return errorf(ErrorCode::not_found, "%s holds no trace files (*%s)", path.c_str(),
-                          kSuffix);
+                          kTraceSuffix.data());
         std::string folder = path.ends_with('/') ? path : path + "/";
         for (const std::string& name : names)
             DBK_TRY_VOID(add_source(folder + name, true));

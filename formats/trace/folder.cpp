@@ -11,7 +11,6 @@ namespace daybreak::formats {
 
 namespace {
 
-constexpr const char* kSuffix = ".dbrk";
 constexpr std::string_view kSymbolsSuffix = "-symbols.dbrk";
 /// Of the boot, in names of files.
 constexpr size_t kBootDigits = 8;
@@ -48,7 +47,7 @@ Result<std::vector<std::string>> list_trace_files(const std::string& folder) {
     std::vector<std::string> names;
     while (const dirent* entry = ::readdir(stream.get())) {
         std::string name = entry->d_name;
-        if (!name.starts_with('.') && name.ends_with(kSuffix))
+        if (!name.starts_with('.') && name.ends_with(kTraceSuffix))
             names.push_back(name);
     }
     std::sort(names.begin(), names.end());

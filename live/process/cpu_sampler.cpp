@@ -3,6 +3,8 @@
 // CpuSampler: what each CPU of this machine is doing.
 #include "live/process/cpu_sampler.hpp"
 
+#include "base/page.hpp"
+
 #include <cstring>
 #include <ctime>
 #include <linux/perf_event.h>
@@ -12,14 +14,15 @@
 
 namespace daybreak::live {
 
+using base::kPageBytes;
+
 namespace {
 
-constexpr size_t kPageBytes = 4096;
 /// A header page and a power of two: room for thousands of samples between two looks.
 constexpr size_t kDataPages = 256;
 constexpr size_t kDataBytes = kDataPages * kPageBytes;
 /// kernel.perf_event_max_stack is 127 by default; more is cut.
-constexpr uint64_t kFramesMax = 256;
+constexpr uint64_t kSampledFramesMax = 256;
 
 int open_clock(uint64_t interval_ns, uint32_t cpu) {
     perf_event_attr attributes{};
@@ -64,7 +67,7 @@ CpuSample parse_sample(uint32_t cpu, bool in_user, base::ByteView body) {
     sample.pid = static_cast<uint32_t>(ids);
     sample.tid = static_cast<uint32_t>(ids >> 32);
     std::vector<uint64_t>* stack = nullptr;
-    for (uint64_t i = 0; i < frames && i < kFramesMax && !reader.empty(); i++) {
+    for (uint64_t i = 0; i < frames && i < kSampledFramesMax && !reader.empty(); i++) {
         uint64_t frame = reader.word();
         if (frame == static_cast<uint64_t>(PERF_CONTEXT_KERNEL))
             stack = &sample.kernel_stack;

@@ -6,6 +6,7 @@
 #include "analyze/symbols/object_files.hpp"
 #include "analyze/symbols/unwind.hpp"
 #include "base/file.hpp"
+#include "base/page.hpp"
 #include "engine/sim/bare_host.hpp"
 
 #include <algorithm>
@@ -20,10 +21,11 @@
 
 namespace daybreak::live {
 
+using base::kPageBytes;
+
 namespace {
 
 constexpr const char *kVdso = "[vdso]", *kProgram = "a.out";
-constexpr uint64_t kPageBytes = 4096; ///< of this processor
 
 /// Of a file that was replaced or deleted since, too: the kernel says so after its path.
 std::string name_of(const std::string& path) {

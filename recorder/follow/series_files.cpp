@@ -76,7 +76,7 @@ bool FileSeries::has_others_of(const std::string& boot) const {
     Result<std::vector<FolderEntry>> entries = folder_.list();
     return !entries.ok() ||
            std::any_of(entries->begin(), entries->end(), [&](const FolderEntry& entry) {
-               if (!entry.name.ends_with(".dbrk") || entry.name.starts_with('.') ||
+               if (!entry.name.ends_with(formats::kTraceSuffix) || entry.name.starts_with('.') ||
                    parse_series_name(entry.name) ||
                    !formats::boot_of_symbols_file(entry.name).empty())
                    return false;

@@ -12,22 +12,18 @@ using base::strprintf;
 
 namespace {
 
-std::string text(std::string_view view) {
-    return std::string(view);
-}
-
 /// The three lines after "argument #2 is incompatible with ".
 std::string conversion_mismatch(std::string_view action, size_t argument, size_t number,
                                 const std::string& conversion, std::string_view prototype,
                                 std::string_view type) {
     return strprintf("%s( ) argument #%zu is incompatible with conversion #%zu prototype:\n"
                      "\tconversion: %s\n\t prototype: %s\n\t  argument: %s",
-                     text(action).c_str(), argument, number, conversion.c_str(),
-                     text(prototype).c_str(), text(type).c_str());
+                     std::string(action).c_str(), argument, number, conversion.c_str(),
+                     std::string(prototype).c_str(), std::string(type).c_str());
 }
 
 std::string counts(std::string_view name, size_t keys) {
-    return "@" + text(name) + " has " + base::counted(keys, "key");
+    return "@" + std::string(name) + " has " + base::counted(keys, "key");
 }
 
 } // namespace
@@ -64,10 +60,10 @@ std::string_view conversion_prototype(char kind) {
 std::string format_not_constant(std::string_view action, std::string_view argument) {
     return strprintf("%s( ) argument #1 is incompatible with prototype:\n"
                      "\tprototype: string constant\n\t argument: %s",
-                     text(action).c_str(), text(argument).c_str());
+                     std::string(action).c_str(), std::string(argument).c_str());
 }
 std::string format_empty(std::string_view action) {
-    return text(action) + "( ) format string is empty";
+    return std::string(action) + "( ) format string is empty";
 }
 
 std::string positional_conversion(size_t number) {
@@ -77,55 +73,60 @@ std::string unfinished_conversion(size_t number) {
     return strprintf("format conversion #%zu name expected before end of format string", number);
 }
 std::string unknown_conversion(size_t number, std::string_view conversion) {
-    return strprintf("format conversion #%zu is undefined: %%%s", number, text(conversion).c_str());
+    return strprintf("format conversion #%zu is undefined: %%%s", number,
+                     std::string(conversion).c_str());
 }
 std::string field_too_large(size_t number) {
     return strprintf("format conversion #%zu has a width or precision that is too large", number);
 }
 std::string aggregation_conversion(std::string_view action) {
-    return "%@ conversion requires an aggregation and is not for use with " + text(action) + "( )";
+    return "%@ conversion requires an aggregation and is not for use with " + std::string(action) +
+           "( )";
 }
 
 std::string star_missing(std::string_view action, Conversion conversion, std::string_view star) {
     return strprintf("%s( ) prototype mismatch: conversion #%zu (%%%s) is missing a corresponding "
                      "\"%s\" argument",
-                     text(action).c_str(), conversion.number, text(conversion.text).c_str(),
-                     text(star).c_str());
+                     std::string(action).c_str(), conversion.number,
+                     std::string(conversion.text).c_str(), std::string(star).c_str());
 }
 std::string star_type(std::string_view action, size_t argument, Conversion conversion,
                       std::string_view star, std::string_view type) {
     return conversion_mismatch(action, argument, conversion.number,
-                               "% " + text(star) + " " + text(conversion.text), "int", type);
+                               "% " + std::string(star) + " " + std::string(conversion.text), "int",
+                               type);
 }
 std::string value_missing(std::string_view action, Conversion conversion) {
     return strprintf("%s( ) prototype mismatch: conversion #%zu (%%%s) is missing a corresponding "
                      "value argument",
-                     text(action).c_str(), conversion.number, text(conversion.text).c_str());
+                     std::string(action).c_str(), conversion.number,
+                     std::string(conversion.text).c_str());
 }
 std::string value_type(std::string_view action, size_t argument, Conversion conversion,
                        std::string_view type) {
     char kind = conversion.text.empty() ? '\0' : conversion.text.back();
-    return conversion_mismatch(action, argument, conversion.number, "%" + text(conversion.text),
-                               conversion_prototype(kind), type);
+    return conversion_mismatch(action, argument, conversion.number,
+                               "%" + std::string(conversion.text), conversion_prototype(kind),
+                               type);
 }
 std::string values_extra(std::string_view action, size_t required) {
     return strprintf("%s( ) prototype mismatch: only %zu arguments required by this format string",
-                     text(action).c_str(), required);
+                     std::string(action).c_str(), required);
 }
 
 std::string key_counts_differ(std::string_view first, size_t first_keys, std::string_view second,
                               size_t second_keys) {
     return strprintf("printa( ): @%s and @%s do not have matching key signatures: %s, %s",
-                     text(first).c_str(), text(second).c_str(), counts(first, first_keys).c_str(),
-                     counts(second, second_keys).c_str());
+                     std::string(first).c_str(), std::string(second).c_str(),
+                     counts(first, first_keys).c_str(), counts(second, second_keys).c_str());
 }
 std::string key_types_differ(std::string_view first, std::string_view first_type,
                              std::string_view second, std::string_view second_type, size_t key) {
     return strprintf("printa( ): @%s[ ] key #%zu is incompatible with @%s:\n"
                      "%9s key #%zu: %s\n%9s key #%zu: %s",
-                     text(second).c_str(), key, text(first).c_str(), text(first).c_str(), key,
-                     text(first_type).c_str(), text(second).c_str(), key,
-                     text(second_type).c_str());
+                     std::string(second).c_str(), key, std::string(first).c_str(),
+                     std::string(first).c_str(), key, std::string(first_type).c_str(),
+                     std::string(second).c_str(), key, std::string(second_type).c_str());
 }
 
 } // namespace daybreak::compiler::messages
