@@ -10,6 +10,7 @@ option(DAYBREAK_SANITIZE "Build with ASan and UBSan" OFF)
 option(DAYBREAK_STATIC "Link the programs statically, for use inside an initramfs" ON)
 option(DAYBREAK_TESTS "Build the tests" ON)
 option(DAYBREAK_PRECOMPILED "Parse the headers that nearly every file includes once" ON)
+option(DAYBREAK_UNITY "Compile eight files of a library or of daybreak as one" ON)
 
 set(CMAKE_CXX_STANDARD 20)
 set(CMAKE_CXX_STANDARD_REQUIRED ON)
@@ -95,11 +96,23 @@ function(dbk_precompile target headers)
   endif()
 endfunction()
 
+# A target's C++ files are compiled eight at a time: what they include and instantiate, once for all of them.  So what
+# two files of a target would name alike is shared, or has two names.  OFF suits who changes one file again and again.
+function(dbk_compile_together target)
+  if(DAYBREAK_UNITY)
+    get_target_property(sources ${target} SOURCES)
+    list(FILTER sources EXCLUDE REGEX "\\.cpp$")
+    set_source_files_properties(${sources} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 8)
+  endif()
+endfunction()
+
 function(dbk_add_library name)
   cmake_parse_arguments(ARG "" "" "LIBS" ${ARGN})
   add_library(daybreak_${name} STATIC ${ARG_UNPARSED_ARGUMENTS})
   target_link_libraries(daybreak_${name} PUBLIC ${ARG_LIBS})
   dbk_precompile(daybreak_${name} daybreak_headers)
+  dbk_compile_together(daybreak_${name})
 endfunction()
 
 function(dbk_add_c_library name)
