@@ -67,27 +67,6 @@ std::optional<bool> is_bounded(int fd) {
     return true;
 }
 
-/// A file with an empty .debug_line, which libdw takes for one with debug information.
-struct EmptyDebug {
-    Elf64_Ehdr header = base::elf_header(ET_DYN);
-    Elf64_Shdr sections[3] = {};
-    char names[24] = "\0.shstrtab\0.debug_line";
-
-    EmptyDebug() {
-        header.e_shoff = offsetof(EmptyDebug, sections);
-        header.e_shnum = 3;
-        header.e_shstrndx = 1;
-        sections[1] = sections[2] = {.sh_name = 1,
-                                     .sh_type = SHT_STRTAB,
-                                     .sh_offset = offsetof(EmptyDebug, names),
-                                     .sh_size = sizeof(names),
-                                     .sh_addralign = 1};
-        sections[2].sh_name = 11;
-        sections[2].sh_type = SHT_PROGBITS;
-        sections[2].sh_size = 1; // the NUL in front of the names
-    }
-};
-
 } // namespace
 
 /// What libdw takes for the file that .gnu_debugaltlink names.
@@ -105,6 +84,27 @@ public:
     Dwarf* get() const { return dwarf_; }
 
 private:
+    /// A file with an empty .debug_line, which libdw takes for one with debug information.
+    struct EmptyDebug {
+        Elf64_Ehdr header = base::elf_header(ET_DYN);
+        Elf64_Shdr sections[3] = {};
+        char names[24] = "\0.shstrtab\0.debug_line";
+
+        EmptyDebug() {
+            header.e_shoff = offsetof(EmptyDebug, sections);
+            header.e_shnum = 3;
+            header.e_shstrndx = 1;
+            sections[1] = sections[2] = {.sh_name = 1,
+                                         .sh_type = SHT_STRTAB,
+                                         .sh_offset = offsetof(EmptyDebug, names),
+                                         .sh_size = sizeof(names),
+                                         .sh_addralign = 1};
+            sections[2].sh_name = 11;
+            sections[2].sh_type = SHT_PROGBITS;
+            sections[2].sh_size = 1; // the NUL in front of the names
+        }
+    };
+
     EmptyDebug image_;
     Elf* elf_;
     Dwarf* dwarf_;

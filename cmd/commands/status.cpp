@@ -30,7 +30,7 @@ struct StatusArguments {
 };
 
 /// As base::counted(), of the numbers that the status has.
-std::string counted(double count, const char* one) {
+std::string amount_text(double count, const char* one) {
     return strprintf("%.0f %s%s", count, one, count == 1 ? "" : "s");
 }
 
@@ -70,8 +70,8 @@ void line(const char* label, const std::string& text) {
 void print_disk(const RecorderStatus& status) {
     const RecorderStatus::Disk& disk = status.disk;
     line("disk", strprintf("%s of %s in %s in %s%s", size_text(disk.used_bytes).c_str(),
-                           size_text(disk.max_bytes).c_str(), counted(disk.files, "file").c_str(),
-                           status.folder.c_str(),
+                           size_text(disk.max_bytes).c_str(),
+                           amount_text(disk.files, "file").c_str(), status.folder.c_str(),
                            disk.pinned_files == 0
                                ? ""
                                : strprintf(", %.0f kept for triggers", disk.pinned_files).c_str()));
@@ -84,7 +84,7 @@ void print_disk(const RecorderStatus& status) {
     }
     if (disk.failures != 0 || !status.last_error.empty())
         line("trouble",
-             strprintf("%s failed%s%s", counted(disk.failures, "write").c_str(),
+             strprintf("%s failed%s%s", amount_text(disk.failures, "write").c_str(),
                        status.last_error.empty() ? "" : "; the last: ", status.last_error.c_str()));
 }
 
@@ -111,7 +111,7 @@ void print_ring(const RecorderStatus::Ring& ring) {
     for (const RecorderStatus::Cpu& cpu : ring.cpus)
         for (const RecorderStatus::Drop& drop : cpu.drops)
             put(strprintf("      cpu %.0f: %s of cause %s\n", cpu.cpu,
-                          counted(drop.count, "drop").c_str(), drop.cause.c_str()));
+                          amount_text(drop.count, "drop").c_str(), drop.cause.c_str()));
 }
 
 void print_status(const RecorderStatus& status, bool running) {
