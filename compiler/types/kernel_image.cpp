@@ -6,6 +6,7 @@
 #include "base/file.hpp"
 #include "base/short_string.hpp"
 #include "compiler/types/decompress.hpp"
+#include "compiler/types/kernel_release.hpp"
 
 #include <algorithm>
 #include <cinttypes>
@@ -27,11 +28,9 @@ namespace {
 
 // Offsets of the x86 boot protocol, Documentation/arch/x86/boot.rst.
 constexpr uint64_t kSetupSectors = 0x1f1; // u8; 0 means 4
-constexpr uint64_t kHeaderMagicAt = 0x202; // "HdrS"
 constexpr uint64_t kProtocolVersion = 0x206;
 constexpr uint64_t kPayloadOffset = 0x248; // u32, from the protected-mode part
 constexpr uint64_t kPayloadLength = 0x24c; // u32
-constexpr uint32_t kHeaderMagic = 0x53726448;
 constexpr uint16_t kPayloadProtocol = 0x0208; // since when it has the payload fields
 constexpr uint16_t kRawMagic = 0xeb9f;
 
@@ -39,8 +38,8 @@ constexpr uint16_t kRawMagic = 0xeb9f;
 constexpr unsigned kLayersMax = 3;
 
 bool is_bzimage(ByteView bytes) {
-    auto magic = ByteReader(bytes).read_at<uint32_t>(kHeaderMagicAt);
-    return magic.ok() && *magic == kHeaderMagic;
+    auto magic = ByteReader(bytes).read_at<uint32_t>(kSetupMagicAt);
+    return magic.ok() && *magic == kSetupMagic;
 }
 
 bool is_elf(ByteView bytes) {

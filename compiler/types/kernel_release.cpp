@@ -5,8 +5,6 @@ namespace daybreak::compiler {
 
 namespace {
 
-constexpr uint64_t kSetupMagicAt = 0x202; // "HdrS", little-endian
-constexpr uint32_t kSetupMagic = 0x53726448;
 constexpr uint64_t kVersionPointerOffset = 0x20e; // u16: where the version text is, less 0x200
 constexpr uint64_t kVersionBase = 0x200;
 constexpr size_t kReleaseBytesMax = 64; // utsname's field, NUL included

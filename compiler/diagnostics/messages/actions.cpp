@@ -71,7 +71,7 @@ std::string multidimensional(std::string_view aggregation) {
 }
 std::string aggregation_redefined(std::string_view name, std::string_view current,
                                   std::string_view previous, unsigned line) {
-    std::string of = std::string(name);
+    std::string of(name);
     return strprintf("aggregation redefined: @%s\n\t current: @%s = %s( )\n"
                      "\tprevious: @%s = %s( ) : line %u",
                      of.c_str(), of.c_str(), std::string(current).c_str(), of.c_str(),

@@ -42,8 +42,8 @@ class Kernel:
 
     @property
     def unpacked(self) -> Path:
-        """What vmlinuz unpacks first of all, made beside it once: QEMU starts that (PVH) without the seconds which it takes,
-        and where it was linked (no KASLR).  vmlinuz, of a kernel that cannot be started so or is packed otherwise."""
+        """The kernel inside vmlinuz, unpacked once: QEMU starts it by PVH, seconds earlier, at the address where it was linked
+        (no KASLR).  It is vmlinuz itself if the kernel has no PVH or is packed in a way that _unpack() does not know."""
         file = self.folder / "vmlinux"
         with paths.locked(self.folder):
             if paths.is_older(file, self.image) and "CONFIG_PVH=y" in (self.folder / "config").read_text().split():
