@@ -115,7 +115,8 @@ class _MemorySaver:
     """Saves a guest's memory once its kernel says that it panicked, and ends the machine."""
 
     def __init__(self, forms: tuple[str, ...], memory_mib: int, folder: Path, socket: Path):
-        self.socket, self.done = socket, False
+        self.socket = socket
+        self.done = False  # in this boot
         self._forms, self._memory_mib, self._folder = forms, memory_mib, folder
 
     def watch(self, line: str) -> None:
@@ -159,7 +160,12 @@ class Boot:
             saver = _MemorySaver(self._case.dumps, machine.memory_mib, self.folder, socket)
             machine.monitor = socket if self._case.dumps or self._case.dump_at or self._case.nmi_at else None
             watch = saver.watch if self._case.dumps else lambda line: self._watch(machine, line)
-            outcome = qemu.run_soundly(machine, self.folder / "console.log", self._clear_output, watch)
+
+            def clear() -> None:
+                saver.done = False
+                self._clear_output()
+
+            outcome = qemu.run_soundly(machine, self.folder / "console.log", clear, watch)
         if saver.done:  # died as it should; QEMU was asked to go then
             outcome.findings.done = True
         if machine.initrd:
