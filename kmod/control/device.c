@@ -183,11 +183,13 @@ static int on_bank(struct file *file, void *argument)
 static int all_publish(void)
 {
 	static const struct dbk_probedesc everything = { "", "", "", "", 0 };
+	struct dbk_reason unsaid = { "" };
+	struct dbk_requester requester = { NULL, current, &unsaid };
 	int err, tables;
 
 	dbk_probe_add_begin(dbk.engine);
-	tables = dbk_provider_stable.provide(&dbk_provider_stable, &everything);
-	err = dbk_provider_fbt.provide(&dbk_provider_fbt, &everything) ?: tables;
+	tables = dbk_provider_stable.provide(&dbk_provider_stable, &requester, &everything);
+	err = dbk_provider_fbt.provide(&dbk_provider_fbt, &requester, &everything) ?: tables;
 	dbk_probe_add_end(dbk.engine);
 	/* Without them the rest can still be listed. */
 	return err == -ENOENT ? 0 : err;
@@ -274,6 +276,8 @@ static int on_provide(struct file *file, void *argument)
 	const struct dbk_ioc_provide *untrusted = argument;
 	struct dbk_probedesc description = { untrusted->provider, untrusted->module,
 					     untrusted->function, untrusted->name, 0 };
+	struct dbk_reason unsaid = { "" };
+	struct dbk_requester requester = { NULL, current, &unsaid };
 	int err, added;
 
 	if (!is_terminated(untrusted->provider, sizeof(untrusted->provider)) ||
@@ -283,7 +287,7 @@ static int on_provide(struct file *file, void *argument)
 		return -EINVAL;
 	asked_set(file->private_data, true);
 	dbk_probe_add_begin(dbk.engine);
-	err = dbk_providers_provide(&description);
+	err = dbk_providers_provide(&requester, &description);
 	added = dbk_probe_add_end(dbk.engine);
 	return err ?: added;
 }

@@ -169,12 +169,12 @@ static void clean_start(struct dbk_ring *ring)
 
 static void grow_start(const struct dbk_ring *ring);
 
-static int ring_enable(struct dbk_ring *ring, struct dbk_reason *reason)
+static int ring_enable(struct dbk_ring *ring, const struct dbk_requester *requester)
 {
-	const struct dbk_program *program = dbk_consumer_program(ring->consumer);
+	struct dbk_reason *reason = requester->reason;
 	int err;
 
-	err = dbk_providers_prepare(program, reason);
+	err = dbk_providers_prepare(requester);
 	if (err)
 		return err;
 	err = dbk_consumer_enable(ring->consumer, reason, &ring->matched);
@@ -300,8 +300,11 @@ int dbk_loaded_create(const void *untrusted_dof, size_t bytes, struct dbk_reason
 	if (err)
 		return err;
 	err = target_check(loaded.program, reason);
-	if (!err)
-		err = dbk_place_files_open(loaded.program, &loaded.files, reason);
+	if (!err) {
+		struct dbk_requester requester = { loaded.program, current, reason };
+
+		err = dbk_place_files_open(&requester, &loaded.files);
+	}
 	if (err)
 		dbk_loaded_destroy(&loaded);
 	else
@@ -321,6 +324,7 @@ int dbk_ring_create(struct dbk_loaded *loaded, const char *name, struct file *ow
 	struct dbk_reason remark = { "" };
 	struct dbk_places places = { NULL, 0 };
 	struct dbk_program *program = loaded->program;
+	struct dbk_requester requester = { program, current, reason };
 	struct dbk_ring *ring;
 	bool wants_maps;
 	int err;
@@ -329,7 +333,7 @@ int dbk_ring_create(struct dbk_loaded *loaded, const char *name, struct file *ow
 	reason->text[0] = '\0';
 	err = dbk_rights_restrict(program, &remark, reason);
 	if (!err)
-		err = dbk_places_get(program, &loaded->files, &places, reason);
+		err = dbk_places_get(&requester, &loaded->files, &places);
 	wants_maps = !err && dbk_program_names_users(program);
 	if (wants_maps)
 		err = dbk_maps_get(); /* before the ring: the bank's room is for both */
@@ -346,7 +350,7 @@ int dbk_ring_create(struct dbk_loaded *loaded, const char *name, struct file *ow
 	loaded->program = NULL; /* the ring's */
 	ring->wants_maps = wants_maps;
 	ring->places = places;
-	err = ring_enable(ring, reason);
+	err = ring_enable(ring, &requester);
 	if (err) {
 		dbk_ring_destroy(ring);
 		return err;

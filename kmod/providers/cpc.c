@@ -146,7 +146,8 @@ static bool name_parse(const char *text, struct perf_event_attr *attributes)
 }
 
 /* A name that nothing here counts is left to match nothing. */
-static int cpc_provide(const struct dbk_provider *self, const struct dbk_probedesc *description)
+static int cpc_provide(const struct dbk_provider *self, const struct dbk_requester *requester,
+		       const struct dbk_probedesc *description)
 {
 	struct perf_event *counter;
 	struct cpc_probe *cpc;
@@ -159,7 +160,7 @@ static int cpc_provide(const struct dbk_provider *self, const struct dbk_probede
 	if (!cpc)
 		return -ENOMEM;
 	err = name_parse(description->name, &cpc->attributes) ?
-		      dbk_named_check(&cpc_probes, "", description->name) : -ENOENT;
+		      dbk_named_check(self, requester, "", description->name) : -ENOENT;
 	counter = err ? ERR_PTR(err) : counter_open(cpc, raw_smp_processor_id());
 	if (IS_ERR(counter)) {
 		kfree(cpc);

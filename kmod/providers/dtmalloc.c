@@ -193,11 +193,12 @@ static bool cache_name_at(u32 index, char *name_ret)
 	return found;
 }
 
-static int probe_publish(const struct side *side, const char *name)
+static int probe_publish(const struct dbk_requester *requester, const struct side *side,
+			 const char *name)
 {
 	struct cache_probe *one;
 	u32 i;
-	int err = dbk_named_check(&dtmalloc_probes, name, side->name);
+	int err = dbk_named_check(&dbk_provider_dtmalloc, requester, name, side->name);
 
 	if (err)
 		return err == -EEXIST ? 0 : err;
@@ -222,7 +223,7 @@ static bool is_of_the_table(const char *function)
 	return dbk_glob_match(function, "kmem_cache") || dbk_glob_match(function, "kmalloc");
 }
 
-static int dtmalloc_provide(const struct dbk_provider *self,
+static int dtmalloc_provide(const struct dbk_provider *self, const struct dbk_requester *requester,
 			    const struct dbk_probedesc *description)
 {
 	char name[NAME_BYTES];
@@ -239,7 +240,7 @@ static int dtmalloc_provide(const struct dbk_provider *self,
 			continue;
 		for (s = 0; !err && s < ARRAY_SIZE(sides); s++)
 			if (dbk_glob_match(description->name, sides[s].name))
-				err = probe_publish(&sides[s], name);
+				err = probe_publish(requester, &sides[s], name);
 	}
 	return err;
 }

@@ -90,7 +90,8 @@ struct fbt_probe {
 };
 
 /** fbt_table_provide() - publishes the functions that @description names.  Context: [S]. */
-int fbt_table_provide(const struct dbk_provider *self, const struct dbk_probedesc *description);
+int fbt_table_provide(const struct dbk_provider *self, const struct dbk_requester *requester,
+		      const struct dbk_probedesc *description);
 
 /** fbt_table_add_module() - a module came; publishes what rings at work had asked for */
 void fbt_table_add_module(struct module *module);

@@ -361,8 +361,8 @@ static bool is_glob(const char *pattern)
 	return pattern[0] == '\0' || strpbrk(pattern, "*?[") != NULL;
 }
 
-static int group_provide(struct fbt_group *group, const struct dbk_probedesc *description,
-			 enum fbt_kind kind)
+static int group_provide(struct fbt_group *group, const struct dbk_requester *requester,
+			 const struct dbk_probedesc *description, enum fbt_kind kind)
 {
 	bool by_glob = is_glob(description->function);
 	u32 i;
@@ -372,10 +372,10 @@ static int group_provide(struct fbt_group *group, const struct dbk_probedesc *de
 	for (i = 0; i < group->symbol_count; i++) {
 		struct fbt_symbol *symbol = &group->symbols[i];
 		const char *name = group->names + symbol->name;
-		int err;
+		int err = i % 1024 == 0 ? dbk_requester_pause(requester) : 0;
 
-		if (i % 1024 == 0)
-			cond_resched();
+		if (err)
+			return err;
 		if (symbol->probes[kind] || (by_glob && symbol->is_alias))
 			continue;
 		if (by_glob ? !dbk_glob_match(description->function, name)
@@ -391,7 +391,8 @@ static int group_provide(struct fbt_group *group, const struct dbk_probedesc *de
 }
 
 /* The kinds of probes that @description names. */
-static int group_provide_kinds(struct fbt_group *group, const struct dbk_probedesc *description)
+static int group_provide_kinds(struct fbt_group *group, const struct dbk_requester *requester,
+			       const struct dbk_probedesc *description)
 {
 	enum fbt_kind kind;
 	int err;
@@ -400,14 +401,15 @@ static int group_provide_kinds(struct fbt_group *group, const struct dbk_probede
 		if (!dbk_glob_match(description->name, kind_names[kind]) ||
 		    (kind == FBT_RETURN && !returns_work))
 			continue;
-		err = group_provide(group, description, kind);
+		err = group_provide(group, requester, description, kind);
 		if (err)
 			return err;
 	}
 	return 0;
 }
 
-int fbt_table_provide(const struct dbk_provider *self, const struct dbk_probedesc *description)
+int fbt_table_provide(const struct dbk_provider *self, const struct dbk_requester *requester,
+		      const struct dbk_probedesc *description)
 {
 	struct fbt_group *group;
 	int err;
@@ -422,7 +424,7 @@ int fbt_table_provide(const struct dbk_provider *self, const struct dbk_probedes
 	if (description->module[0] == '\0' && description->function[0] == '\0')
 		table_is_listed = true;
 	list_for_each_entry(group, &fbt_groups, link) {
-		err = group_provide_kinds(group, description);
+		err = group_provide_kinds(group, requester, description);
 		if (err)
 			return err;
 	}
@@ -440,13 +442,13 @@ static int group_provide_retained(struct fbt_group *group)
 	int err = 0;
 
 	if (table_is_listed)
-		return group_provide_kinds(group, &everything);
+		return group_provide_kinds(group, NULL, &everything);
 	list_for_each_entry(ring, &dbk.rings, link) {
 		const struct dbk_program *program = dbk_consumer_program(ring->consumer);
 
 		for (i = 0; !err && dbk_program_probedesc(program, i, &description); i++)
 			if (dbk_glob_match(description.provider, "fbt"))
-				err = group_provide_kinds(group, &description);
+				err = group_provide_kinds(group, NULL, &description);
 	}
 	return err;
 }

@@ -81,9 +81,10 @@ static u32 instruction_bytes(unsigned long address)
 }
 
 /* An instruction that cannot be probed is left out. */
-static int kinst_publish(const char *function, unsigned long address, const char *name)
+static int kinst_publish(const struct dbk_requester *requester, const char *function,
+			 unsigned long address, const char *name)
 {
-	int err = dbk_named_check(&kinst_probes, function, name);
+	int err = dbk_named_check(&dbk_provider_kinst, requester, function, name);
 	struct kinst_probe *kinst;
 
 	if (err)
@@ -155,7 +156,8 @@ static unsigned long only_function(const char *function)
 }
 
 /* Provider and function are named as they are; a glob would be most of the kernel's instructions. */
-static int kinst_provide(const struct dbk_provider *self, const struct dbk_probedesc *description)
+static int kinst_provide(const struct dbk_provider *self, const struct dbk_requester *requester,
+			 const struct dbk_probedesc *description)
 {
 	unsigned long start, end, address;
 	int err = 0;
@@ -177,8 +179,8 @@ static int kinst_provide(const struct dbk_provider *self, const struct dbk_probe
 			break;
 		scnprintf(name, sizeof(name), "%lu", address - start);
 		if (dbk_glob_match(description->name, name))
-			err = dbk_host_pause() ?:
-			      kinst_publish(description->function, address, name);
+			err = dbk_requester_pause(requester) ?:
+			      kinst_publish(requester, description->function, address, name);
 		address += bytes;
 	}
 	return err;

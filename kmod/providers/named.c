@@ -6,8 +6,10 @@
 
 #include "kmod/providers/named.h"
 
-int dbk_named_check(const struct dbk_named_set *set, const char *function, const char *name)
+int dbk_named_check(const struct dbk_provider *provider, const struct dbk_requester *requester,
+		    const char *function, const char *name)
 {
+	const struct dbk_named_set *set = provider->named;
 	const struct dbk_named *named;
 
 	dbk_state_assert();
@@ -15,7 +17,12 @@ int dbk_named_check(const struct dbk_named_set *set, const char *function, const
 		if (strcmp(named->probe.name, name) == 0 &&
 		    strcmp(named->probe.function, function) == 0)
 			return -EEXIST;
-	return set->count < set->count_max ? 0 : -E2BIG;
+	if (set->count < set->count_max)
+		return 0;
+	scnprintf(requester->reason->text, sizeof(requester->reason->text),
+		  "%u probes of provider %s are there, and no more can be made: name fewer",
+		  set->count_max, provider->name);
+	return -E2BIG;
 }
 
 int dbk_named_add(const struct dbk_provider *provider, struct dbk_named *named)

@@ -30,8 +30,9 @@ struct dbk_named_set {
 	}
 
 /** dbk_named_check() - before a probe is made.  Context: [S].
- * Return: 0; -EEXIST: there is one of the name; -E2BIG: no more are made. */
-int dbk_named_check(const struct dbk_named_set *set, const char *function, const char *name);
+ * Return: 0; -EEXIST: there is one of the name; -E2BIG: no more are made, which is said to @requester. */
+int dbk_named_check(const struct dbk_provider *provider, const struct dbk_requester *requester,
+		    const char *function, const char *name);
 
 /**
  * dbk_named_add() - publishes a probe

@@ -311,7 +311,7 @@ static struct file *mapped_find(struct mm_struct *mm, unsigned long *at_ret)
 
 /* What it maps from now on the hook sees.  No mmap_lock is held where a file is read, or gets hooks.  Return: whether all
  * of it was seen. */
-static bool process_look(struct task_struct **task)
+static bool process_look(const struct dbk_requester *requester, struct task_struct **task)
 {
 	const unsigned long end = jiffies + LOOK_JIFFIES;
 	const struct pid_file *file;
@@ -320,7 +320,7 @@ static bool process_look(struct task_struct **task)
 	unsigned long at = 0;
 	u32 i;
 
-	for (i = 0; i < LOOKS_MAX && time_before(jiffies, end) && !fatal_signal_pending(current); i++) {
+	for (i = 0; i < LOOKS_MAX && time_before(jiffies, end) && !fatal_signal_pending(requester->task); i++) {
 		mm = dbk_process_lock(task);
 		if (IS_ERR_OR_NULL(mm))
 			return !mm;
@@ -336,7 +336,7 @@ static bool process_look(struct task_struct **task)
 	return false;
 }
 
-int pid_files_look(void)
+int pid_files_look(const struct dbk_requester *requester)
 {
 	struct task_struct *task = NULL;
 	u32 left_out = 0;
@@ -346,8 +346,8 @@ int pid_files_look(void)
 	if (looked_number == last_number)
 		return 0;
 	while (!err && (task = dbk_process_next(task)) != NULL) {
-		left_out += !process_look(&task);
-		err = fatal_signal_pending(current) ? -EINTR : 0;
+		left_out += !process_look(requester, &task);
+		err = dbk_requester_pause(requester);
 	}
 	if (task)
 		put_task_struct(task);

@@ -33,9 +33,9 @@ int pid_file_get(const struct dbk_place *place, struct file *at_path, struct pid
  * pid_files_look() - what processes that live have mapped of files that are new since the last time gets hooks as
  * what they map later does
  *
- * Context: [S]; may sleep.  Return: 0; -EINTR: the caller is killed.
+ * Context: [S]; may sleep.  Return: 0; -EINTR: @requester is being killed.
  */
-int pid_files_look(void);
+int pid_files_look(const struct dbk_requester *requester);
 
 /** pid_file_put() - no probe of it is enabled.  Context: [S]. */
 void pid_file_put(struct pid_file *file);

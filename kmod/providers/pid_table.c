@@ -25,7 +25,7 @@ static DEFINE_HASHTABLE(table, 12); /* [S] */
 
 /* What is known of one place while its probe is looked for or made. */
 struct seeker {
-	struct dbk_reason *reason;
+	const struct dbk_requester *requester;
 	struct file *file;   /* of a place of a process, held for the program */
 	struct inode *inode; /* of it */
 	struct pid_file *by_path; /* [S] of a place of no process, held */
@@ -140,8 +140,8 @@ static int file_check(struct file *file, const struct dbk_place *place, struct d
 }
 
 /* One that is waited for need not be there, nor be the one; of FUSE it is left alone. */
-static int place_file_open(const struct dbk_place *place, const struct dbk_place *last, struct file **file,
-			   struct dbk_reason *reason)
+static int place_file_open(const struct dbk_requester *requester, const struct dbk_place *place,
+			   const struct dbk_place *last, struct file **file)
 {
 	struct dbk_reason unsaid;
 	struct file *found;
@@ -153,20 +153,20 @@ static int place_file_open(const struct dbk_place *place, const struct dbk_place
 		found = file_open(place->path);
 	err = PTR_ERR_OR_ZERO(found);
 	if (err && place->pid == 0)
-		return err == -EINTR || err == -ERESTARTSYS || fatal_signal_pending(current) ? -EINTR : 0;
+		return err == -EINTR || err == -ERESTARTSYS || fatal_signal_pending(requester->task) ? -EINTR : 0;
 	if (err)
-		return refuse(reason, place, err, err == -EINVAL ? "is not a file" : "cannot be opened");
+		return refuse(requester->reason, place, err, err == -EINVAL ? "is not a file" : "cannot be opened");
 	*file = found;
 	if (place->pid != 0)
-		return file_check(found, place, reason);
+		return file_check(found, place, requester->reason);
 	if (!pid_is_of_fuse(found))
 		file_check(found, place, &unsaid);
 	return 0;
 }
 
-int dbk_place_files_open(const struct dbk_program *program, struct dbk_place_files *files_ret,
-			 struct dbk_reason *reason)
+int dbk_place_files_open(const struct dbk_requester *requester, struct dbk_place_files *files_ret)
 {
+	const struct dbk_program *program = requester->program;
 	u32 count = dbk_program_place_count(program);
 	struct dbk_place_files files = { NULL, 0 };
 	const struct dbk_place *place, *last = NULL;
@@ -180,10 +180,10 @@ int dbk_place_files_open(const struct dbk_program *program, struct dbk_place_fil
 		return -ENOMEM;
 	while (files.count < count && !err) {
 		place = dbk_program_place(program, files.count);
-		err = place_file_open(place, last, &files.at[files.count++], reason);
+		err = place_file_open(requester, place, last, &files.at[files.count++]);
 		last = place;
 		cond_resched();
-		if (!err && fatal_signal_pending(current))
+		if (!err && fatal_signal_pending(requester->task))
 			err = -EINTR;
 	}
 	if (err)
@@ -212,7 +212,7 @@ static void process_forget(struct seeker *seeker)
 	seeker->pid = 0;
 }
 
-/* The process of that id in the caller's namespace; its memory is held as a name only. */
+/* The process of that id in the requester's namespace; its memory is held as a name only. */
 static int process_find(struct seeker *seeker, const struct dbk_place *place)
 {
 	struct task_struct *task;
@@ -222,7 +222,9 @@ static int process_find(struct seeker *seeker, const struct dbk_place *place)
 	if (place->pid == seeker->pid)
 		return 0;
 	process_forget(seeker);
-	pid = find_get_pid(place->pid);
+	rcu_read_lock();
+	pid = get_pid(find_pid_ns(place->pid, task_active_pid_ns(seeker->requester->task)));
+	rcu_read_unlock();
 	task = get_pid_task(pid, PIDTYPE_TGID);
 	put_pid(pid);
 	mm = task ? get_task_mm(task) : NULL;
@@ -235,7 +237,7 @@ static int process_find(struct seeker *seeker, const struct dbk_place *place)
 	}
 	if (task)
 		put_task_struct(task);
-	return mm ? 0 : refuse(seeker->reason, place, -ESRCH, "is of a process that is gone");
+	return mm ? 0 : refuse(seeker->requester->reason, place, -ESRCH, "is of a process that is gone");
 }
 
 static u32 key_of(const struct dbk_place *place)
@@ -402,7 +404,7 @@ static int locate(struct seeker *seeker, const struct dbk_place *place, struct f
 	}
 	process_forget(seeker);
 	err = pid_file_get(place, file, &seeker->by_path);
-	return err ? refuse(seeker->reason, place, err, "cannot be waited for") : 0;
+	return err ? refuse(seeker->requester->reason, place, err, "cannot be waited for") : 0;
 }
 
 /* Of a path: what is there now.  A file that comes later is looked at then; a process's has been. */
@@ -431,7 +433,7 @@ static int take(struct seeker *seeker, const struct dbk_place *place, struct fil
 			return -ENOMEM;
 		if (!has_instruction(pid)) {
 			pid_free(pid);
-			return refuse(seeker->reason, place, -EINVAL, "has no instruction that begins there");
+			return refuse(seeker->requester->reason, place, -EINVAL, "has no instruction that begins there");
 		}
 		hash_add(table, &pid->link, key_of(place));
 		/* That an older ring's match failed is that ring's: it counts a drop. */
@@ -448,11 +450,11 @@ static int take(struct seeker *seeker, const struct dbk_place *place, struct fil
 	return 0;
 }
 
-int dbk_places_get(const struct dbk_program *program, const struct dbk_place_files *files,
-		   struct dbk_places *places_ret, struct dbk_reason *reason)
+int dbk_places_get(const struct dbk_requester *requester, const struct dbk_place_files *files,
+		   struct dbk_places *places_ret)
 {
-	u32 count = dbk_program_place_count(program);
-	struct seeker seeker = { .reason = reason };
+	u32 count = dbk_program_place_count(requester->program);
+	struct seeker seeker = { .requester = requester };
 	int err = 0;
 
 	dbk_state_assert();
@@ -464,18 +466,16 @@ int dbk_places_get(const struct dbk_program *program, const struct dbk_place_fil
 		return -ENOMEM;
 	dbk_probe_add_begin(dbk.engine);
 	while (places_ret->count < count && !err) {
-		err = take(&seeker, dbk_program_place(program, places_ret->count), files->at[places_ret->count],
+		err = take(&seeker, dbk_program_place(requester->program, places_ret->count), files->at[places_ret->count],
 			   &places_ret->probes[places_ret->count]);
 		by_path_forget(&seeker);
 		if (!err)
 			places_ret->count++;
-		cond_resched();
-		if (!err && fatal_signal_pending(current))
-			err = -EINTR;
+		err = err ?: dbk_requester_pause(requester);
 	}
 	dbk_probe_add_end(dbk.engine);
 	process_forget(&seeker);
-	err = err ?: pid_files_look();
+	err = err ?: pid_files_look(requester);
 	if (err)
 		dbk_places_put(places_ret);
 	return err;

@@ -7,6 +7,8 @@
 
 #include "kmod/state.h"
 
+struct dbk_requester;
+
 /* The files of a program's places, in their order; of a path that waits, NULL where there is none. */
 struct dbk_place_files {
 	struct file **at; /* NULL: none */
@@ -19,26 +21,23 @@ struct dbk_place_files {
  * A file's server may never answer, and another process may hold a lease on it: only the caller waits then.
  * What is read once more later is in the page cache.
  *
- * Context: Process; not [S].
+ * Context: @requester's task; not [S].
  * Return: 0 or a negative errno, with a reason; then nothing is left.
  */
-int dbk_place_files_open(const struct dbk_program *program, struct dbk_place_files *files_ret,
-			 struct dbk_reason *reason);
+int dbk_place_files_open(const struct dbk_requester *requester, struct dbk_place_files *files_ret);
 
 /** dbk_place_files_close() - Context: may sleep. */
 void dbk_place_files_close(struct dbk_place_files *files);
 
 /**
  * dbk_places_get() - publishes the probes of a program's places, which may be there already
- * @files: those of @program
+ * @files: those of its program
  *
- * Process ids are the caller's.
- *
- * Context: Process, [S].
+ * Context: @requester's task, [S].
  * Return: 0 or a negative errno, with a reason; then nothing is left.
  */
-int dbk_places_get(const struct dbk_program *program, const struct dbk_place_files *files,
-		   struct dbk_places *places_ret, struct dbk_reason *reason);
+int dbk_places_get(const struct dbk_requester *requester, const struct dbk_place_files *files,
+		   struct dbk_places *places_ret);
 
 /** dbk_places_put() - those that no other program named are gone.  Context: [S]; no consumer of the
  * program is left. */

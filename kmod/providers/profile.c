@@ -199,7 +199,8 @@ static u64 interval_parse(const char *text)
 }
 
 /* A name that is not an interval is left to match nothing, as any name that does not exist. */
-static int profile_provide(const struct dbk_provider *self, const struct dbk_probedesc *description)
+static int profile_provide(const struct dbk_provider *self, const struct dbk_requester *requester,
+			   const struct dbk_probedesc *description)
 {
 	struct profile_probe *profile;
 	const char *name = description->name;
@@ -213,7 +214,7 @@ static int profile_provide(const struct dbk_provider *self, const struct dbk_pro
 	interval_ns = interval_parse(name + (is_tick ? 5 : 8));
 	if (interval_ns == 0 || strlen(name) >= sizeof(profile->name))
 		return 0;
-	err = dbk_named_check(&profile_probes, "", name);
+	err = dbk_named_check(self, requester, "", name);
 	if (err)
 		return err == -EEXIST ? 0 : err;
 	profile = kzalloc(sizeof(*profile), GFP_KERNEL);

@@ -20,7 +20,7 @@ static const struct dbk_provider *const providers[] = {
 
 static bool provider_works[ARRAY_SIZE(providers)];   /* [S] */
 static bool provider_watches[ARRAY_SIZE(providers)]; /* init and exit only */
-static bool is_enabling;			     /* [S] a program's probes are being enabled */
+static const struct dbk_requester *enabling;	     /* [S] whose program's probes are being enabled; or NULL */
 
 void dbk_providers_init(void)
 {
@@ -75,7 +75,7 @@ void dbk_providers_book(void)
 			providers[i]->book(providers[i]);
 }
 
-int dbk_providers_provide(const struct dbk_probedesc *description)
+int dbk_providers_provide(const struct dbk_requester *requester, const struct dbk_probedesc *description)
 {
 	unsigned int i;
 
@@ -87,7 +87,7 @@ int dbk_providers_provide(const struct dbk_probedesc *description)
 		    (strcmp(providers[i]->name, "*") != 0 &&
 		     !dbk_glob_match(description->provider, providers[i]->name)))
 			continue;
-		err = providers[i]->provide(providers[i], description);
+		err = providers[i]->provide(providers[i], requester, description);
 		if (err)
 			return err;
 	}
@@ -150,44 +150,33 @@ static int heavy_check(const struct dbk_program *program, struct dbk_reason *rea
 	return 0;
 }
 
-static void too_many_say(struct dbk_reason *reason)
+int dbk_providers_prepare(const struct dbk_requester *requester)
 {
-	unsigned int i;
-
-	for (i = 0; i < ARRAY_SIZE(providers); i++)
-		if (providers[i]->named && providers[i]->named->count == providers[i]->named->count_max)
-			scnprintf(reason->text, sizeof(reason->text),
-				  "%u probes of provider %s are there, and no more can be made: name fewer",
-				  providers[i]->named->count_max, providers[i]->name);
-}
-
-int dbk_providers_prepare(const struct dbk_program *program, struct dbk_reason *reason)
-{
+	const struct dbk_program *program = requester->program;
 	u32 count = dbk_program_probedesc_count(program);
 	u32 index;
 	int err;
 
 	dbk_state_assert();
-	is_enabling = true;
+	enabling = requester;
 	dbk_probe_add_begin(dbk.engine);
 	for (index = 0, err = 0; index < count && !err; index++) {
 		struct dbk_probedesc description;
 
 		/* A probe named by its id exists; what its arguments are is looked for as of others. */
 		if (dbk_program_probedesc(program, index, &description))
-			err = dbk_host_pause() ?:
-			      description.id == 0 ? dbk_providers_provide(&description)
-						  : dbk_provider_sdt.provide(&dbk_provider_sdt, &description);
+			err = dbk_requester_pause(requester) ?:
+			      description.id == 0
+				      ? dbk_providers_provide(requester, &description)
+				      : dbk_provider_sdt.provide(&dbk_provider_sdt, requester, &description);
 	}
 	if (dbk_probe_add_end(dbk.engine) && !err)
 		err = -ENOMEM;
-	if (err == -E2BIG)
-		too_many_say(reason);
-	else if (err)
-		scnprintf(reason->text, sizeof(reason->text),
+	if (err && requester->reason->text[0] == '\0')
+		scnprintf(requester->reason->text, sizeof(requester->reason->text),
 			  "cannot make the probes it names (error %d)", -err);
-	else
-		err = heavy_check(program, reason);
+	if (!err)
+		err = heavy_check(program, requester->reason);
 	if (err)
 		dbk_providers_prepare_end();
 	return err;
@@ -196,12 +185,12 @@ int dbk_providers_prepare(const struct dbk_program *program, struct dbk_reason *
 bool dbk_providers_are_prepared(void)
 {
 	dbk_state_assert();
-	return is_enabling;
+	return enabling != NULL;
 }
 
 void dbk_providers_prepare_end(void)
 {
-	is_enabling = false;
+	enabling = NULL;
 }
 
 static atomic_t asking; /* open files */
@@ -346,11 +335,16 @@ int dbk_host_probes_settle(void)
 	return first;
 }
 
-int dbk_host_pause(void)
+int dbk_requester_pause(const struct dbk_requester *requester)
 {
 	dbk_state_assert();
 	cond_resched();
-	return is_enabling && !event_module && fatal_signal_pending(current) ? -EINTR : 0;
+	return requester && fatal_signal_pending(requester->task) ? -EINTR : 0;
+}
+
+int dbk_host_pause(void)
+{
+	return dbk_requester_pause(event_module ? NULL : enabling);
 }
 
 int dbk_settle_pause(void)

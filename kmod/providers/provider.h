@@ -18,6 +18,13 @@
 struct dbk_named_set;
 struct dbk_site_provider;
 
+/* Who asks for probes: for a program that is being enabled, or to list what there is. */
+struct dbk_requester {
+	const struct dbk_program *program; /* NULL: to list */
+	struct task_struct *task; /* files and process ids are as it sees them; its being killed ends what it asked for */
+	struct dbk_reason *reason; /* why a provider refuses */
+};
+
 struct dbk_provider {
 	const char *name; /* "*": its probes are of several providers */
 	/* Probes whose firings may take long (dbk_program_probedesc_is_heavy()), of all rings at
@@ -34,9 +41,10 @@ struct dbk_provider {
 	/* exit() - takes everything out but what is @named; no probe is enabled any more.  Context: [S]. */
 	void (*exit)(const struct dbk_provider *self);
 
-	/* provide() - makes probes that exist only when named: profile-97, functions.  Context:
-	 * [S]. */
-	int (*provide)(const struct dbk_provider *self, const struct dbk_probedesc *description);
+	/* provide() - makes probes that exist only when named: profile-97, functions.  Context: [S],
+	 * between dbk_probe_add_begin() and dbk_probe_add_end(), @requester's task.  0 or a negative errno */
+	int (*provide)(const struct dbk_provider *self, const struct dbk_requester *requester,
+		       const struct dbk_probedesc *description);
 
 	int (*enable)(const struct dbk_provider *self, struct dbk_probe *probe);   /* [S] */
 	void (*disable)(const struct dbk_provider *self, struct dbk_probe *probe); /* [S] */
@@ -106,18 +114,24 @@ int dbk_settle_pause(void);
 /** dbk_providers_book() - all of them book().  Before a ring stops, and now and then.  Context: [S]. */
 void dbk_providers_book(void);
 
-/** dbk_providers_provide() - makes what @description names.  Context: [S]. */
-int dbk_providers_provide(const struct dbk_probedesc *description);
+/** dbk_providers_provide() - makes what @description names.  Context: as provide(). */
+int dbk_providers_provide(const struct dbk_requester *requester, const struct dbk_probedesc *description);
 
 /**
  * dbk_providers_prepare() - before a program's probes are matched
+ * @requester: lives until dbk_providers_prepare_end()
  *
  * Makes the probes that it names, and refuses one with too many probes for clauses that may take
  * long (heavy_probes_max).
- * Context: [S].  Return: 0 or a negative errno, with a reason.
+ * Context: [S], @requester's task.  Return: 0 or a negative errno, with a reason.
  */
-int dbk_providers_prepare(const struct dbk_program *program, struct dbk_reason *reason);
+int dbk_providers_prepare(const struct dbk_requester *requester);
 void dbk_providers_prepare_end(void);
+
+/** dbk_requester_pause() - between two steps of what takes long: others may run
+ * @requester: NULL: none can be killed
+ * Context: [S], its task.  Return: 0; -EINTR: it is being killed. */
+int dbk_requester_pause(const struct dbk_requester *requester);
 
 /**
  * dbk_providers_retire() - the named probes that no ring has any more are gone

@@ -165,7 +165,8 @@ static int sdt_init(const struct dbk_provider *self)
 	return err;
 }
 
-static int sdt_provide(const struct dbk_provider *self, const struct dbk_probedesc *description)
+static int sdt_provide(const struct dbk_provider *self, const struct dbk_requester *requester,
+		       const struct dbk_probedesc *description)
 {
 	struct sdt_probe *sdt;
 

@@ -248,7 +248,8 @@ bool stable_has_provider(const char *name)
 	return false;
 }
 
-static int stable_provide(const struct dbk_provider *self, const struct dbk_probedesc *description)
+static int stable_provide(const struct dbk_provider *self, const struct dbk_requester *requester,
+			  const struct dbk_probedesc *description)
 {
 	int err;
 	u32 i;

@@ -175,7 +175,8 @@ static bool is_asked_for(const struct name *name, const struct dbk_probedesc *de
 }
 
 /* Not all 1200 calls at load: a boot would pay for what no program names. */
-static int provider_provide(const struct dbk_provider *self, const struct dbk_probedesc *description)
+static int provider_provide(const struct dbk_provider *self, const struct dbk_requester *requester,
+			    const struct dbk_probedesc *description)
 {
 	int err = 0;
 	u32 i;
