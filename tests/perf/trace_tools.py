@@ -10,7 +10,7 @@ LIBRARIES = ("formats/trace/libdaybreak_trace.a", "formats/segment/libdaybreak_s
              "engine/libdaybreak_engine_shared.a")
 
 
-ANALYZE = ("analyze/libdaybreak_analyze.a",), ("-liberty", "-ldw", "-lelf", "-llzma", "-lz")
+ANALYZE = ("analyze/libdaybreak_analyze.a", "formats/dof/libdaybreak_formats_dof.a"), ("-liberty", "-ldw", "-lelf", "-llzma", "-lz")
 
 
 def build(name: str, libraries_of: Path, folder: Path, more=((), ())) -> Path:
