@@ -349,6 +349,7 @@ void dbk_consumer_destroy(struct dbk_consumer *consumer)
 	dbk_host_cpus_unlock();
 	dbk_ecbs_remove_consumer(consumer);
 	program = consumer->program;
+	dbk_assert(consumer->engine->program_bytes >= program->memory_bytes);
 	consumer->engine->program_bytes -= program->memory_bytes;
 	release(consumer);
 	dbk_program_destroy(program);
@@ -367,6 +368,7 @@ int dbk_consumer_enable(struct dbk_consumer *consumer, struct dbk_reason *reason
 	consumer->enabled = true;
 	/* Clause by clause, as DTrace does: EPIDs count in the program's order.  All gates are
 	 * closed, so no CPU sees a part. */
+	dbk_assert(dbk_load_relaxed(&consumer->activity) == DBK_ACTIVITY_INACTIVE);
 	for (i = 0; i < consumer->plan_count && error == 0; i++) {
 		ecbs = consumer->ecb_count;
 		error = dbk_ecbs_add_plan(consumer, &consumer->plans[i], reason, &matched);

@@ -96,6 +96,7 @@ bool dbk_cpu_prepare(struct dbk_consumer *consumer, uint32_t cpu, enum dbk_pages
 {
 	struct dbk_buffer *buffer = &consumer->buffers[cpu];
 
+	dbk_assert(cpu < consumer->engine->cpu_count);
 	if (buffer->ready || !wanted(consumer, cpu))
 		return true;
 	buffer->ready = fill_cpu(consumer->engine->cpus[cpu]) &&
@@ -111,6 +112,7 @@ bool dbk_engine_cpu_up(struct dbk_engine *engine, uint32_t cpu)
 	struct dbk_consumer *consumer;
 	bool complete;
 
+	dbk_assert(cpu < engine->cpu_count);
 	dbk_host_cpus_lock();
 	here->up = true;
 	complete = fill_cpu(here);
@@ -122,6 +124,7 @@ bool dbk_engine_cpu_up(struct dbk_engine *engine, uint32_t cpu)
 
 void dbk_engine_cpu_down(struct dbk_engine *engine, uint32_t cpu)
 {
+	dbk_assert(cpu < engine->cpu_count);
 	dbk_host_cpus_lock();
 	engine->cpus[cpu]->up = false;
 	dbk_host_cpus_unlock();

@@ -162,6 +162,7 @@ int dbk_options_apply(struct dbk_consumer *consumer, const struct dbk_consumer_c
 	struct dbk_clocks clocks;
 	uint64_t segments;
 
+	dbk_assert(DBK_IS_POWER_OF_TWO(o->segmentsize) && o->segmentsize <= DBK_SEGMENT_BYTES_MAX);
 	/* DTrace rounds down, and refuses what then holds nothing. */
 	consumer->bufsize = o->bufsize & ~7ull;
 	consumer->aggsize = o->aggsize & ~7ull;

@@ -387,6 +387,7 @@ static void note_unset(struct verify *v)
 
 	v->unset |= arriving[v->pc];
 	if (form == DIF_FORM_LABEL) {
+		dbk_assert(v->to->arg > v->pc);
 		read = v->op == DIF_OP_BA ? 0 : COMPARED;
 		arriving[v->to->arg] |= (uint8_t)v->unset;
 	} else {

@@ -72,6 +72,7 @@ static uint32_t place_tail(struct dbk_area *area, uint64_t bytes_max)
  * can bring the zeros of the padding. */
 static uint64_t word_mask(uint32_t offset, uint32_t bytes)
 {
+	dbk_assert((offset & 7) + bytes <= 8);
 	if ((offset & 7) != 0)
 		return 0;
 	return bytes == 8 ? ~0ull : (1ull << bytes * 8) - 1;

@@ -21,6 +21,7 @@ static void deal_chunks(struct dbk_dynvars *dynvars)
 {
 	uint32_t number;
 
+	dbk_assert(dynvars->chunk_count != 0 && dynvars->free_count != 0);
 	for (number = dynvars->chunk_count; number > 0; number--) {
 		uint64_t cpu = (uint64_t)(number - 1) * dynvars->free_count / dynvars->chunk_count;
 		uint64_t *list = &dynvars->free[cpu].head;
