@@ -96,7 +96,6 @@ bool dbk_cpu_prepare(struct dbk_consumer *consumer, uint32_t cpu, enum dbk_pages
 {
 	struct dbk_buffer *buffer = &consumer->buffers[cpu];
 
-	dbk_assert(cpu < consumer->engine->cpu_count);
 	if (buffer->ready || !wanted(consumer, cpu))
 		return true;
 	buffer->ready = fill_cpu(consumer->engine->cpus[cpu]) &&
@@ -108,14 +107,13 @@ bool dbk_cpu_prepare(struct dbk_consumer *consumer, uint32_t cpu, enum dbk_pages
 
 bool dbk_engine_cpu_up(struct dbk_engine *engine, uint32_t cpu)
 {
-	struct dbk_cpu *here = engine->cpus[cpu];
 	struct dbk_consumer *consumer;
 	bool complete;
 
 	dbk_assert(cpu < engine->cpu_count);
 	dbk_host_cpus_lock();
-	here->up = true;
-	complete = fill_cpu(here);
+	engine->cpus[cpu]->up = true;
+	complete = fill_cpu(engine->cpus[cpu]);
 	for (consumer = engine->consumers; consumer != NULL; consumer = consumer->next)
 		complete = dbk_cpu_prepare(consumer, cpu, DBK_PAGES_ANYWHERE) && complete;
 	dbk_host_cpus_unlock();

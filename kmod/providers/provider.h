@@ -21,7 +21,7 @@ struct dbk_site_provider;
 /* Who asks for probes: for a program that is being enabled, or to list what there is. */
 struct dbk_requester {
 	const struct dbk_program *program; /* NULL: to list */
-	struct task_struct *task; /* files and process ids are as it sees them; its being killed ends what it asked for */
+	struct task_struct *task; /* files and process ids are as it sees them; when it is killed, making probes ends */
 	struct dbk_reason *reason; /* why a provider refuses */
 };
 
