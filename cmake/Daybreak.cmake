@@ -6,7 +6,7 @@
 #   dbk_add_test(NAME SOURCES... LIBS ... [LABELS ...])  a Catch2 program, run by ctest
 #   dbk_add_fuzzer(NAME SOURCE LIBS ...)          a fuzz target, see tests/support/fuzz_main.cpp
 
-option(DAYBREAK_SANITIZE "Build with ASan and UBSan" OFF)
+set(DAYBREAK_SANITIZE OFF CACHE STRING "Build with sanitizers: ON is address,undefined; or thread")
 option(DAYBREAK_STATIC "Link the programs statically, for use inside an initramfs" ON)
 option(DAYBREAK_TESTS "Build the tests" ON)
 option(DAYBREAK_PRECOMPILED "Parse the headers that nearly every file includes once" ON)
@@ -37,13 +37,17 @@ if(DAYBREAK_UNITY AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   add_compile_options($<$<COMPILE_LANGUAGE:CXX>:--param=large-unit-insns=80000>)
 endif()
 if(DAYBREAK_SANITIZE)
+  set(sanitizers ${DAYBREAK_SANITIZE})
+  if(NOT sanitizers STREQUAL "thread")
+    set(sanitizers address,undefined)
+  endif()
   # -Og -g1: with the sanitizers' checks inside, -O1 takes twice as long to compile, -O2 minutes for
   # some files, and neither finds more.
   # -UNDEBUG: CMake's own build types define it, and dbk_probe_assert() would be looked at nowhere.
-  add_compile_options(-fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
+  add_compile_options(-fsanitize=${sanitizers} -fno-sanitize-recover=all -fno-omit-frame-pointer
                       $<$<COMPILE_LANGUAGE:C>:-UNDEBUG> $<$<COMPILE_LANGUAGE:C>:-O1> $<$<COMPILE_LANGUAGE:CXX>:-Og> -g1)
   # Programs at fixed addresses have nothing to relocate, which took a third of the shortest runs.
-  add_link_options(-fsanitize=address,undefined $<$<STREQUAL:$<TARGET_PROPERTY:TYPE>,EXECUTABLE>:-no-pie>)
+  add_link_options(-fsanitize=${sanitizers} $<$<STREQUAL:$<TARGET_PROPERTY:TYPE>,EXECUTABLE>:-no-pie>)
   # It takes 0.4 s for the largest of a hundred programs, GNU ld 2.4 s.
   find_program(DAYBREAK_LLD ld.lld)
   if(DAYBREAK_LLD)

@@ -151,7 +151,7 @@ __probe_ctx static bool enter_bucket(struct dbk_bucket *bucket)
 
 __probe_ctx static void leave_bucket(struct dbk_bucket *bucket)
 {
-	dbk_store_release(&bucket->version, bucket->version + 1);
+	dbk_store_release(&bucket->version, dbk_load_relaxed(&bucket->version) + 1);
 }
 
 __probe_ctx static struct dbk_bucket *bucket_of(struct dbk_dynvars *dynvars,

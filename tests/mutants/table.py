@@ -6,7 +6,7 @@
     + NEW                    what comes in its place; none: nothing, or an empty statement for one
     # what a user would lose
     = why no user can see it an equivalent mutant
-    ! CASE                   a VM case that is nearest (instead of the tests of its folder)
+    ! CASE                   a VM case that is nearest (instead of the tests of its folder), or `races`: what looks for data races
 
 Edits name a function and its text, not lines, so they outlive changes elsewhere. Leading and trailing blanks of
 OLD and NEW do not count.

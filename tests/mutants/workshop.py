@@ -48,6 +48,9 @@ NEAREST = [
     ("bootloader-hooks/", ["^kmod$", "vm:early", "vm:early-wrong"]),
 ]
 
+# The stage that looks for data races: in a build of its own, a weak barrier is one.
+RACES = "races"
+
 # What one test may use of time, of the processor and of memory before it counts as failed. A mutant may run, or wait, for ever.
 TEST_SECONDS = 400
 CPU_SECONDS = 100
@@ -78,7 +81,7 @@ def stages_of(mutant: table.Mutant) -> list[str]:
     near = next((stages for prefix, stages in NEAREST if mutant.file.startswith(prefix)), None)
     if near is None:
         raise WorkshopError(f"{mutant.file}: NEAREST has no tests for its folder")
-    return [f"vm:{case}" for case in mutant.case.split()] or near
+    return [RACES if case == RACES else f"vm:{case}" for case in mutant.case.split()] or near
 
 
 def series_of(case: str) -> str:
@@ -156,6 +159,11 @@ class Workshop:
                             "-DDAYBREAK_TESTS=OFF"], "configuring failed")
             status, output = self._run(["ninja", "-C", "build/release"])
             return status == 0, output
+        if stage == RACES:
+            status, output = self._run(["cmake", "-S", ".", "-B", "build/races", "-G", "Ninja", "-DDAYBREAK_SANITIZE=thread"])
+            if status == 0:
+                status, output = self._run(["ninja", "-C", "build/races", "test_engine"])
+            return status == 0, output
         if stage not in self._programs:
             self._programs[stage] = self._targets(stage)
         if not self._programs[stage]:
@@ -194,6 +202,10 @@ class Workshop:
                 return False, "build of the module"
             failed = re.findall(r"^   fail ([^\n]{,90})", output, re.M)
             return status == 0, f"{stage}: {failed[0] if failed else 'status %d' % status}"
+        if stage == RACES:
+            status, output = self._run(["build/races/tests/unit/engine/test_engine", "[parallel]"])
+            where = re.findall(r"^SUMMARY: ThreadSanitizer: data race \S*?(\w+\.\w+:\d+)", output, re.M)
+            return status == 0, f"a data race at {where[0]}" if where else f"test_engine: status {status}"
         for _ in range(3):
             failed, where = self._ctest(stage)
             if not failed:

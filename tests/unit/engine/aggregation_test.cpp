@@ -252,7 +252,8 @@ TEST_CASE("buffers are switched on their CPU, between two firings", "[engine][ag
     host.on_cpu = nullptr;
 }
 
-TEST_CASE("no count is lost or torn by snapshots beside firing CPUs", "[engine][aggregate]") {
+TEST_CASE("no count is lost or torn by snapshots beside firing CPUs",
+          "[engine][aggregate][parallel]") {
     constexpr uint32_t kCpus = 3;
     constexpr uint64_t kFirings = 20000, kKeys = 50;
     Engine engine(kCpus);

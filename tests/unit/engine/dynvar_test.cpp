@@ -176,7 +176,7 @@ TEST_CASE("a thread's structure can be written through its address", "[engine][d
     }
 }
 
-TEST_CASE("CPUs share a table without losing or mixing values", "[engine][dynvar]") {
+TEST_CASE("CPUs share a table without losing or mixing values", "[engine][dynvar][parallel]") {
     constexpr uint32_t cpus = 4;
     Engine engine(cpus);
     auto& churn = engine.probe("test", "m", "f", "churn");

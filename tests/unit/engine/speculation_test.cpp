@@ -450,7 +450,7 @@ TEST_CASE("speculation() finds a free one without a walk over those that are tak
 }
 
 TEST_CASE("CPUs that speculate, commit and clean at once lose and repeat nothing",
-          "[engine][spec]") {
+          "[engine][spec][parallel]") {
     constexpr uint32_t kCpus = 4;
     constexpr uint64_t kNspec = 3, kRounds = 15000;
     bool discards = GENERATE(false, true);

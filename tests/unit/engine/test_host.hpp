@@ -7,6 +7,7 @@
 #include "engine/api/engine.h"
 #include "tests/unit/engine/dof_builder.hpp"
 
+#include <atomic>
 #include <functional>
 #include <map>
 #include <memory>
@@ -16,10 +17,32 @@
 
 namespace daybreak::engine_test {
 
+/// A number of all threads, which orders nothing between them: what the engine must order itself, a
+/// race detector sees.
+class Shared {
+public:
+    Shared(uint64_t value) : value_(value) {}
+    Shared(const Shared& other) : value_(other) {}
+    Shared& operator=(const Shared& other) {
+        value_.store(other, std::memory_order_relaxed);
+        return *this;
+    }
+    operator uint64_t() const { return value_.load(std::memory_order_relaxed); }
+    uint64_t operator+=(uint64_t more) {
+        return value_.fetch_add(more, std::memory_order_relaxed) + more;
+    }
+    uint64_t operator++() { return *this += 1; }
+    uint64_t operator++(int) { return (*this += 1) - 1; }
+
+private:
+    std::atomic<uint64_t> value_;
+};
+
 /// What dbk_host_*() answer; one for the whole program, reset by each Engine.
 struct HostState {
-    uint64_t ticks = 1'000'000, tick_step = 10;
-    uint64_t mono_ns = 5'000'000'000, wall_ns = 1'700'000'000'000'000'000;
+    Shared ticks = 1'000'000, mono_ns = 5'000'000'000,
+           silent_reads = 0; ///< the last: of what may not be there
+    uint64_t tick_step = 10, wall_ns = 1'700'000'000'000'000'000;
     uint32_t cpu_count = 2;
     uint32_t pid = 100, tid = 101, ppid = 1, uid = 1000, gid = 1001, ipl = 0;
     uint64_t curthread = 0xffff888000001000, caller = 0xffffffff81000010, ucaller = 0x401000;
@@ -40,8 +63,7 @@ struct HostState {
     std::map<const uint8_t*, uint32_t> pages_of; ///< whose pages were asked for
     uint64_t bank_allocated = 0, bank_bytes = 0; ///< of pages from the bank alone, and how many it has
     std::map<const uint8_t*, size_t> memory; ///< what the engine has, with its bytes
-    uint64_t symbols_asked = 0; ///< calls of dbk_host_symbol()
-    uint64_t silent_reads = 0;  ///< of what may not be there: arguments on the stack, user stacks
+    uint64_t symbols_asked = 0;              ///< calls of dbk_host_symbol()
     uint32_t synchronized = 0, settled = 0, pauses = 0;
     int64_t pauses_left = -1; ///< after so many the next says that its process is being killed; -1: none does
     int enable_error = 0, settle_error = 0;

@@ -345,7 +345,7 @@ TEST_CASE("lowered and interpreted thread-locals agree", "[engine][thread][prope
     }
 }
 
-TEST_CASE("CPUs share the slots without losing or mixing values", "[engine][thread]") {
+TEST_CASE("CPUs share the slots without losing or mixing values", "[engine][thread][parallel]") {
     constexpr uint32_t cpus = 4;
     Engine engine(cpus);
     auto& churn = engine.probe("test", "m", "f", "churn");
@@ -383,6 +383,38 @@ TEST_CASE("CPUs share the slots without losing or mixing values", "[engine][thre
     }
     host_cpu = 0;
     CHECK(free_chunks(consumer) == room);
+}
+
+TEST_CASE("threads take the slots that others give back", "[engine][thread][parallel]") {
+    constexpr uint32_t cpus = DBK_THREAD_SLOTS; // so that none is without
+    Engine engine(cpus);
+    auto& churn = engine.probe("test", "m", "f", "churn");
+    Dof dof;
+    dof.option(DTRACEOPT_BUFPOLICY, DBK_POLICY_RING);
+    // self->a = arg0; trace(self->a); trace(arg0); self->a = arg1, which is 0
+    dof.ecb("test:::churn",
+            {dof.trace(set()), dof.trace(get()), dof.trace({{ldgs(DIF_VAR_ARG0, 1), ret(1)}}),
+             dof.trace(set(0, DIF_VAR_ARG0 + 1))});
+    auto* consumer = engine.start(dof.build());
+    consumer->dynvars.secret = {0, 0}; // all are in line 0
+    host.tick_step = 0;                // the clock is shared between the threads
+    std::vector<std::thread> list;
+    for (uint32_t cpu = 0; cpu < cpus; cpu++)
+        list.emplace_back([&, cpu] {
+            host_cpu = cpu;
+            for (uint64_t i = 1; i < 20000; i++) {
+                uint64_t args[DBK_PROBE_ARGS_MAX] = {i * cpus + cpu, 0};
+                dbk_probe_fire(&churn, args, nullptr);
+            }
+        });
+    for (auto& thread : list)
+        thread.join();
+    for (uint32_t cpu = 0; cpu < cpus; cpu++) {
+        CHECK(drops(consumer, DBK_DROP_DYNAMIC, cpu) == 0);
+        for (const auto& record : records(consumer, cpu))
+            CHECK(record.u64(8) == record.u64(16));
+    }
+    CHECK(elsewhere(consumer) == 0);
 }
 
 TEST_CASE("CPUs' lists, chunks and slots share no line of the cache", "[engine][thread]") {

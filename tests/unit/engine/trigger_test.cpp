@@ -84,7 +84,7 @@ TEST_CASE("time that starts at 0 or goes back a little enters nothing twice", "[
     CHECK(dbk_trigger_enter(engine.get(), &trigger, 0) == 0);
     host.mono_ns = 5 * kSecond;
     CHECK(dbk_trigger_enter(engine.get(), &trigger, 0) == 2);
-    host.mono_ns -= 1000;
+    host.mono_ns = host.mono_ns - 1000;
     CHECK(dbk_trigger_enter(engine.get(), &trigger, 0) == 0);
 }
 
@@ -106,7 +106,8 @@ TEST_CASE("a name is cut to what an entry holds", "[engine][trigger]") {
     CHECK(std::string(trigger.name) == std::string(47, 'x'));
 }
 
-TEST_CASE("triggers of several threads have each a number of their own", "[engine][trigger]") {
+TEST_CASE("triggers of several threads have each a number of their own",
+          "[engine][trigger][parallel]") {
     Engine engine;
     constexpr int kThreads = 4, kEach = 15; // below the slots
     std::vector<std::thread> threads;
