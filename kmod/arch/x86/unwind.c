@@ -4,7 +4,7 @@
  *
  * The kernel sorts the rows of .orc_unwind by address when it loads a module, by a heap sort: 7
  * million instructions for ours, whatever their order (docs/design/0088-a-module-that-waits.md).
- * But the linker leaves them as few sorted series: of .text, of .text.dbk_probe.  So kmod/build
+ * But the linker leaves them as few sorted series: of .text, of .text.dbk_probe.  So arch.sh
  * gives the tables other names, under which the kernel leaves them alone, and this does what its
  * unwind_module_init() does.
  */
@@ -32,7 +32,7 @@ struct series {
 	unsigned int first, last;
 };
 
-/* By the linker script of kmod/build.  Weak: kbuild's own link, from which that begins, has none of
+/* By the linker script of arch.sh.  Weak: kbuild's own link, from which that begins, has none of
  * them. */
 extern int dbk_orc_ip_start[] __weak;
 extern int dbk_orc_ip_end[] __weak;
