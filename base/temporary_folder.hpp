@@ -14,11 +14,13 @@ namespace daybreak::base {
 
 class TemporaryFolder {
 public:
-    /// Makes one where temporary files lie, with `name` in its name.  Errors: io and its kin.
+    /// Makes one below $TMPDIR, or /tmp, with `name` in its name.  Errors: io and its kin.
     static Result<TemporaryFolder> create(const std::string& name) {
-        std::string path = std::filesystem::temp_directory_path() / (name + "-XXXXXX");
+        const char* below = std::getenv("TMPDIR");
+        std::string path = std::string(below && *below ? below : "/tmp") + "/" + name + "-XXXXXX";
         if (::mkdtemp(path.data()) == nullptr)
-            return errno_errorf("cannot make the folder %s", path.c_str());
+            return errno_errorf("cannot make a temporary folder %s ($TMPDIR says where)",
+                                path.c_str());
         return TemporaryFolder(path);
     }
     TemporaryFolder(TemporaryFolder&& other) noexcept : path_(std::exchange(other.path_, "")) {}

@@ -5,6 +5,7 @@
 
 #include "base/byte_source.hpp"
 #include "base/file.hpp"
+#include "base/temporary_folder.hpp"
 #include "cmd/progress.hpp"
 #include "cmd/terminal.hpp"
 #include "daybreak_version.hpp"
@@ -34,28 +35,6 @@ constexpr const char* kRecordings = "/var/log/daybreak";
 /// A bank is reserved memory; a larger file is a dump.
 constexpr uintmax_t kBankBytesMax = 4ull << 30;
 constexpr size_t kFilesLookedAt = 10'000; // in the crash folders
-
-/// Where a trace file is written that the user did not ask for.
-class Folder {
-public:
-    static Result<std::unique_ptr<Folder>> make() {
-        std::string path = fs::temp_directory_path() / "daybreak-postmortem-XXXXXX";
-        if (!::mkdtemp(path.data()))
-            return base::errno_errorf("cannot make a temporary folder");
-        return std::unique_ptr<Folder>(new Folder(path));
-    }
-    ~Folder() {
-        std::error_code none;
-        fs::remove_all(path_, none);
-    }
-    Folder(const Folder&) = delete;
-    Folder& operator=(const Folder&) = delete;
-    std::string file() const { return path_ + "/died.dbrk"; }
-
-private:
-    explicit Folder(std::string path) : path_(std::move(path)) {}
-    std::string path_;
-};
 
 Result<DeadRecording> read(const std::string& file, const std::string& boot,
                            const std::string& path, const char* origin) {
@@ -88,9 +67,9 @@ Result<DeadRecording> taken(const DeadPlaces& places, const std::string& path, c
         return read(places.output, "", path, origin);
     }
     // The reader keeps the file open; its name is not needed any more.
-    DBK_TRY(auto folder, Folder::make());
-    DBK_TRY_VOID(take(folder->file()));
-    return read(folder->file(), "", path, origin);
+    DBK_TRY(auto folder, base::TemporaryFolder::create("daybreak-postmortem"));
+    DBK_TRY_VOID(take(folder.at("died.dbrk")));
+    return read(folder.at("died.dbrk"), "", path, origin);
 }
 
 Result<DeadRecording> recover(const DeadPlaces& places, const std::string& bank) {

@@ -4,12 +4,11 @@
 #include "cmd/signature.hpp"
 
 #include "base/file.hpp"
+#include "base/temporary_folder.hpp"
 #include "cmd/filter.hpp"
 #include "formats/abi/signature.h"
 
 #include <cctype>
-#include <cstdlib>
-#include <filesystem>
 #include <map>
 
 namespace daybreak::cmd {
@@ -62,30 +61,23 @@ Result<std::string> sign_image(const std::string& image, const Signer& signer) {
     if (!pem.ended_well)
         return errorf(ErrorCode::invalid, "openssl cannot read the certificate %s",
                       signer.certificate.c_str());
-    std::string folder = std::filesystem::temp_directory_path() / "daybreak-XXXXXX";
-    if (!::mkdtemp(folder.data()))
-        return base::errno_errorf("cannot make a temporary folder for sbsign");
-    auto signed_image = [&]() -> Result<std::string> {
-        for (const auto& [name, text] :
-             std::map<std::string, std::string>{{"/certificate", pem.output}, {"/in", image}}) {
-            DBK_TRY(auto file, base::OutputFile::create(folder + name));
-            DBK_TRY_VOID(file.write(base::as_bytes(text)));
-            DBK_TRY_VOID(file.commit());
-        }
-        DBK_TRY(Filtered done,
-                run_filter(kWhat,
-                           {"sbsign", "--key", signer.key, "--cert", folder + "/certificate",
-                            "--output", folder + "/out", folder + "/in"},
-                           {}));
-        if (!done.ended_well)
-            return errorf(ErrorCode::invalid, "sbsign cannot sign with key %s and certificate %s",
-                          signer.key.c_str(), signer.certificate.c_str());
-        DBK_TRY(base::Bytes bytes, base::read_file(folder + "/out"));
-        return std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-    }();
-    std::error_code none;
-    std::filesystem::remove_all(folder, none);
-    return signed_image;
+    DBK_TRY(base::TemporaryFolder folder, base::TemporaryFolder::create("daybreak-sign"));
+    for (const auto& [name, text] :
+         std::map<std::string, std::string>{{"certificate", pem.output}, {"in", image}}) {
+        DBK_TRY(auto file, base::OutputFile::create(folder.at(name)));
+        DBK_TRY_VOID(file.write(base::as_bytes(text)));
+        DBK_TRY_VOID(file.commit());
+    }
+    DBK_TRY(Filtered done,
+            run_filter(kWhat,
+                       {"sbsign", "--key", signer.key, "--cert", folder.at("certificate"),
+                        "--output", folder.at("out"), folder.at("in")},
+                       {}));
+    if (!done.ended_well)
+        return errorf(ErrorCode::invalid, "sbsign cannot sign with key %s and certificate %s",
+                      signer.key.c_str(), signer.certificate.c_str());
+    DBK_TRY(base::Bytes bytes, base::read_file(folder.at("out")));
+    return std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size());
 }
 
 Result<std::string> key_identifier(const std::string& certificate) {
