@@ -189,10 +189,10 @@ std::optional<uint64_t> option_of(const formats::DofProgram& program, uint32_t i
     return value;
 }
 
-base::Result<void> check_destructive(const formats::DofProgram& program) {
+base::Result<void> check_destructive(const formats::DofProgram& program, const char* how) {
     if (is_destructive(program) && !option_of(program, DTRACEOPT_DESTRUCTIVE))
         return base::errorf(base::ErrorCode::invalid, "Destructive actions not allowed%s",
-                            is_testing() ? "" : " (-w allows them)");
+                            is_testing() ? "" : base::strprintf(" (%s allows them)", how).c_str());
     return {};
 }
 

@@ -67,8 +67,8 @@ std::map<std::string, int64_t, std::less<>> process_macros();
 std::optional<uint64_t> option_of(const formats::DofProgram& program, uint32_t id);
 
 /// Error: invalid, in dtrace(1)'s words, when a program has an action that changes the system and
-/// its options do not allow that.
-base::Result<void> check_destructive(const formats::DofProgram& program);
+/// its options do not allow that; `how` is what would.
+base::Result<void> check_destructive(const formats::DofProgram& program, const char* how = "-w");
 
 /// Prints on standard error what was wrong: dtrace(1)'s line for the first error, and below it the
 /// place, hints, and what else is wrong.  A test suite gets the first line only.

@@ -68,8 +68,10 @@ base::Result<void> print_module(base::ByteView untrusted_module, bool native) {
     return {};
 }
 
-base::Result<void> print_properties(base::ByteView untrusted_text) {
+base::Result<void> print_properties(base::ByteView untrusted_text, bool native) {
     DBK_TRY(auto images, formats::read_dof_properties(untrusted_text));
+    if (native)
+        return print_native({images.begin(), images.end()});
     for (size_t i = 0; i < images.size(); i++) {
         put(base::strprintf("%sproperty dof-data-%zu, %zu bytes\n", i == 0 ? "" : "\n", i,
                             images[i].size()));
@@ -103,7 +105,7 @@ base::Result<void> print_file(const std::string& path, bool native) {
     if (formats::looks_like_dof(bytes))
         printed = native ? print_native({bytes}) : print_image(bytes);
     else if (formats::looks_like_dof_properties(bytes))
-        printed = print_properties(bytes);
+        printed = print_properties(bytes, native);
     else if (formats::looks_like_module(bytes))
         printed = print_module(bytes, native);
     else

@@ -53,9 +53,16 @@ base::Result<void> check_replaced(const EmbedOptions& options,
 /// Refuses an image compiled with one kernel's types for a module of another.
 base::Result<void> check_target(const std::string& path, const formats::DofProgram& dof,
                                 const std::string& module_release) {
-    if (!dof.target || !dof.target->typed || dof.target->release.empty() ||
-        module_release.empty() || dof.target->release == module_release)
+    if (!dof.target || !dof.target->typed || module_release.empty() ||
+        dof.target->release == module_release)
         return {};
+    if (dof.target->release.empty()) {
+        complain(base::strprintf(
+            "warning: %s was compiled with types of a file that does not say which kernel's "
+            "they are; of another one than %s it reads what is not there",
+            path.c_str(), module_release.c_str()));
+        return {};
+    }
     return base::errorf(base::ErrorCode::invalid,
                         "%s was compiled with the types of kernel %s, the module is for %s; "
                         "compile it again with --kernel %s",
@@ -113,7 +120,7 @@ read_programs(const EmbedOptions& options, const std::vector<std::string>& names
         if (!dof.ok())
             return std::move(dof).error().with_context(path);
         DBK_TRY_VOID(check_target(path, dof->program, release));
-        if (auto allowed = check_destructive(dof->program); !allowed.ok())
+        if (auto allowed = check_destructive(dof->program, "daybreak compile -w"); !allowed.ok())
             return std::move(allowed).error().with_context(path); // the boot would refuse it
         images.push_back(std::move(image));
     }

@@ -33,3 +33,19 @@ TEST_CASE("what is not a kernel image, or a cut one, has no release", "[compiler
     far[0x20e] = far[0x20f] = '\xff';
     CHECK(compiler::release_of_kernel_image(base::as_bytes(far)).empty());
 }
+
+TEST_CASE("a vmlinux says its release in its banner", "[compiler][types]") {
+    auto release = [](const std::string& constants) {
+        return compiler::release_of_kernel_image(base::as_bytes("\x7f"
+                                                                "ELF" +
+                                                                constants));
+    };
+    CHECK(release("..%s version %s..Linux version 6.1.0-57-amd64 (debian@x) #1 SMP") ==
+          "6.1.0-57-amd64");
+    CHECK(release("Linux version %s.. Linux version 6.12-a (") == "6.12-a");
+    CHECK(release("Linux version 6.1.0-57-amd64").empty());
+    CHECK(release("Linux version " + std::string(64, '6') + " (").empty());
+    CHECK(release("Linux version ").empty());
+    CHECK(release("").empty());
+    CHECK(compiler::release_of_kernel_image(base::as_bytes("Linux version 6.1 (")).empty());
+}
