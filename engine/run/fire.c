@@ -249,10 +249,16 @@ __probe_ctx __attribute__((__noinline__)) static void run_slowly(struct dbk_cpu 
 	bool pays = ecb->tier == DBK_TIER_GENERAL || ecb->plan->native_pays;
 	bool timed = pays && cpu->unsampled-- == 0;
 	uint64_t began = timed ? dbk_host_ticks() : 0;
-	uint32_t action;
+	uint32_t action, left;
 
 	enter_ecb(cpu, buffer, args, frame, ecb);
+	left = cpu->work_left;
+	/* What is not charged where there is room is not charged here either. */
+	if (!pays)
+		cpu->work_left = DBK_SIMPLE_WORK_MAX + DBK_WORK_FAULT;
 	run_entered(cpu, must_ask(&ecb->plan->predicate), &action);
+	if (!pays)
+		cpu->work_left = left;
 	if (unlikely(cpu->fault_set) && cpu->fault != DBK_FAULT_DROP)
 		fire_error(cpu, ecb, frame, action);
 	if (unlikely(timed))

@@ -112,6 +112,26 @@ TEST_CASE("all clauses of a consumer share a firing's limit", "[engine][work]") 
     CHECK(drops(second, DBK_DROP_WORK) == 0);
 }
 
+TEST_CASE("what is not charged finds its segment though a firing has no work left",
+          "[engine][work]") {
+    auto [value, bytes] = GENERATE(std::pair(DIF_VAR_ARG0 + 1, 8), std::pair(DIF_VAR_PID, 4));
+    Engine engine(1);
+    auto& go = engine.probe("test", "m", "f", "go");
+    Dof dof;
+    dof.option(DTRACEOPT_BUFPOLICY, DBK_POLICY_RING);
+    dof.option(DBK_OPT_SEGMENTSIZE, 4096);
+    for (int i = 0; i < 2; i++)
+        dof.ecb("test:::go", {dof.trace(copy())});
+    dof.ecb("test:::go", {dof.trace({{ldgs(value, 1), ret(1)}, int_type(bytes)})});
+    auto* consumer = engine.start(dof.build());
+    // Each firing's copies are too much together; segments fill up meanwhile.
+    for (int i = 0; i < 2000; i++)
+        engine.fire(go, {DBK_WORK_FIRING * 2 / 3, 5});
+    CHECK(dbk_consumer_counters(consumer, 0)->segments > 4);
+    CHECK(dbk_consumer_counters(consumer, 0)->records == 2000);
+    CHECK(drops(consumer, DBK_DROP_WORK) == 2000);
+}
+
 TEST_CASE("after a fault the other clauses have what they had, not what ERROR has left", "[engine][work]") {
     Bench bench;
     bench.dof.ecb("test:::go", {bench.dof.trace({{setx(0, 1), load(DIF_OP_LDX, 1, 2), ret(2)}, int_type(), {1}})});
