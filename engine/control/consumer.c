@@ -206,9 +206,9 @@ static int create(struct dbk_engine *engine, struct dbk_program *program,
 	consumer->next_epid = 1;
 	dbk_program_option(program, DTRACEOPT_DESTRUCTIVE, &destructive);
 	consumer->immortal = destructive != 0;
-	dbk_program_bind(program, consumer);
 	if (dbk_options_apply(consumer, config, options) != 0)
 		error = dbk_refuse(reason, -ENOMEM, "no memory for the ring");
+	dbk_program_bind(program, consumer);
 	if (error == 0)
 		error = dbk_plans_init(consumer, reason);
 	if (error == 0)
@@ -422,7 +422,9 @@ int dbk_consumer_start(struct dbk_consumer *consumer)
 		return 0; /* BEGIN called exit() */
 	dbk_store_release(&consumer->ring->activity, (uint32_t)DBK_ACTIVITY_ACTIVE);
 	dbk_gates_set(consumer, DBK_GATE_ORDINARY | DBK_GATE_ERROR);
-	/* A CPU that was let in first may have called exit() and closed gates opened after it. */
+	/* A CPU that was let in first may have called exit() and closed gates opened after it: they
+	 * are open before it is looked, as in open_gates(). */
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
 	if (dbk_load_acquire(&consumer->activity) != DBK_ACTIVITY_ACTIVE) {
 		dbk_gates_set(consumer, 0);
 		dbk_store_release(&consumer->ring->activity, dbk_load_relaxed(&consumer->activity));

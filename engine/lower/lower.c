@@ -363,15 +363,11 @@ static bool lower_comparisons(struct run *run, struct dbk_predicate *terms,
 	return lower_term(run, &run->pairs[0], masks[0], predicate);
 }
 
-static void lower_predicate(const struct dbk_program *program, struct dbk_difo *difo)
+/* The predicate is whether the object's value is not 0. */
+static void take_value(struct dbk_difo *difo)
 {
 	struct dbk_predicate *predicate = &difo->predicate;
-	struct run run;
 
-	memset(predicate, 0, sizeof(*predicate));
-	dbk_symbols_begin(&run, program, difo);
-	if (lower_comparisons(&run, difo->terms, predicate))
-		return;
 	memset(predicate, 0, sizeof(*predicate));
 	predicate->kind = DBK_PREDICATE_EXPR;
 	predicate->left = difo->expr;
@@ -380,6 +376,26 @@ static void lower_predicate(const struct dbk_program *program, struct dbk_difo *
 		predicate->left.kind = DBK_EXPR_DIF;
 	predicate->simple = dbk_is_simple(&predicate->left);
 	predicate->early = is_early(&predicate->left);
+}
+
+static void lower_predicate(const struct dbk_program *program, struct dbk_difo *difo)
+{
+	struct run run;
+
+	memset(&difo->predicate, 0, sizeof(difo->predicate));
+	dbk_symbols_begin(&run, program, difo);
+	if (!lower_comparisons(&run, difo->terms, &difo->predicate))
+		take_value(difo);
+}
+
+static bool compares_execname(const struct dbk_predicate *predicate)
+{
+	uint32_t i;
+
+	for (i = 0; i < predicate->term_count; i++)
+		if (predicate->terms[i].kind == DBK_PREDICATE_EXECNAME)
+			return true;
+	return predicate->kind == DBK_PREDICATE_EXECNAME;
 }
 
 void dbk_difo_lower(const struct dbk_program *program, struct dbk_difo *difo)
@@ -418,6 +434,10 @@ void dbk_program_bind(struct dbk_program *program, struct dbk_consumer *consumer
 
 		if (difo == NULL)
 			continue;
+		/* Lowered, whole names are compared; strings are of strsize characters only. */
+		if (consumer->strsize + 1 < DBK_EXECNAME_BYTES &&
+		    compares_execname(&difo->predicate))
+			take_value(difo);
 		difo->expr.consumer = consumer;
 		difo->stored.consumer = consumer;
 		difo->chain.consumer = consumer;

@@ -14,7 +14,8 @@
 /** dbk_difo_lower() - finds the lowered forms of a decoded DIFO: many clauses may have the same */
 void dbk_difo_lower(const struct dbk_program *program, struct dbk_difo *difo);
 
-/** dbk_program_bind() - the lowered forms' variables are those of @consumer, which owns the program */
+/** dbk_program_bind() - the lowered forms' variables are those of @consumer, which owns the program
+ * and has its options */
 void dbk_program_bind(struct dbk_program *program, struct dbk_consumer *consumer);
 
 /** dbk_plans_init() - a plan for each enabling of the consumer's program */

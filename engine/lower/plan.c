@@ -24,6 +24,7 @@ struct dbk_step *dbk_plan_step(struct dbk_planner *p, enum dbk_step_kind kind, u
 {
 	struct dbk_step *step = &p->plan->steps[p->plan->step_count++];
 
+	dbk_assert(p->plan->step_count <= p->plan->desc->action_count + 1);
 	step->kind = (uint8_t)kind;
 	step->action = (uint16_t)action;
 	if (kind == DBK_STEP_THREAD)
@@ -41,6 +42,7 @@ static void add_field(struct dbk_planner *p, const struct dbk_step *step, uint32
 {
 	struct dbk_meta_field *field = &p->plan->fields[p->plan->field_count++];
 
+	dbk_assert(p->plan->field_count <= p->plan->desc->action_count + 1);
 	field->offset = step->offset;
 	field->bytes = bytes;
 	field->action = step->action;
