@@ -258,7 +258,7 @@ static int decode_variable(struct verify *v)
 	if (id < DIF_VAR_OTHER_UBASE && (v->op == DIF_OP_LDGS || v->op == DIF_OP_STGS))
 		return decode_builtin(v, id);
 	for (i = 0; variable_ops[i].op != v->op; i++)
-		;
+		dbk_assert(i + 1 < DBK_ARRAY_COUNT(variable_ops));
 	index = dbk_var_find(loader, variable_ops[i].scope, id);
 	if (index < 0)
 		return dbk_refuse(loader->reason, -EINVAL,
@@ -426,6 +426,7 @@ int dbk_difo_verify(struct dbk_loader *loader, struct dbk_difo *difo, const uint
 	v.loader = loader;
 	v.difo = difo;
 	v.unset = ALL_UNSET;
+	dbk_assert(difo->insn_count <= DBK_INSNS_MAX);
 	memset(loader->unset, 0, difo->insn_count);
 	for (v.pc = 0; v.pc < difo->insn_count; v.pc++) {
 		memcpy(&v.word, code + (size_t)v.pc * 4, 4);

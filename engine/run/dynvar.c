@@ -143,8 +143,12 @@ __probe_ctx static bool enter_bucket(struct dbk_bucket *bucket)
 
 	for (tries = 0; tries < SPIN_MAX; tries++) {
 		version = dbk_load_relaxed(&bucket->version);
-		if ((version & 1) == 0 && dbk_compare_swap(&bucket->version, &version, version + 1))
+		if ((version & 1) == 0 &&
+		    dbk_compare_swap(&bucket->version, &version, version + 1)) {
+			/* Who sees what is stored into chunks now sees the version, too. */
+			__atomic_thread_fence(__ATOMIC_RELEASE);
 			return true;
+		}
 	}
 	return false;
 }

@@ -363,7 +363,7 @@ struct dbk_cpu {
 	uint64_t speculated_ticks;
 	uint32_t speculated_serial;
 	const struct dbk_consumer *speculated_consumer;
-	/* What the firing may still cost, for one consumer; run/dif.h. */
+	/* What the firing may still cost, for one consumer; types/work.h. */
 	uint32_t work_serial; /* of the firing ... */
 	const struct dbk_consumer *work_consumer; /* ... and the consumer that it is for */
 	uint32_t work_left;

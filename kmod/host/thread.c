@@ -84,7 +84,6 @@ __probe_ctx uint32_t dbk_host_ipl(void)
 	return dbk_context_level();
 }
 
-/* xorshift64: for sampling in D, not for secrets. */
 uint64_t dbk_host_secret(void)
 {
 	return get_random_u64();
