@@ -111,6 +111,7 @@ public:
         for (const dbk_insn& insn : insns_of(difo)) {
             uses_rest_ = uses_rest_ || is_rest(insn.op);
             compares_ = compares_ || insn.op == DBK_IOP_CMP || insn.op == DBK_IOP_TST;
+            asks_ = asks_ || branch_of(insn.op).comparison != nullptr;
             if (is_branch(insn.op))
                 targets_.push_back(insn.arg);
         }
@@ -137,7 +138,7 @@ private:
 
     const dbk_program& program_;
     const dbk_difo& difo_;
-    bool plain_, uses_rest_ = false, compares_ = false;
+    bool plain_, uses_rest_ = false, compares_ = false, asks_ = false;
     std::vector<uint32_t> targets_;
 };
 
@@ -149,12 +150,15 @@ std::string Object::variables() const {
         used.insert(used.end(), {insn.r1, insn.r2, insn.rd});
     std::ranges::sort(used);
     used.erase(std::ranges::unique(used).begin(), used.end());
+    const std::string unused =
+        " __attribute__((__unused__)) = 0"; // a comparison that no branch asks
     std::string names;
     for (uint32_t number : used)
         if (number != 0)
             names += strprintf("%sr%u = 0", names.empty() ? "" : ", ", number);
-    if (compares_ || !targets_.empty())
-        names += std::string(names.empty() ? "" : ", ") + "a = 0, b = 0";
+    if (asks_ || compares_)
+        names += std::string(names.empty() ? "" : ", ") +
+                 (asks_ ? "a = 0, b = 0" : "a" + unused + ", b" + unused);
     return names.empty() ? "" : "\tuint64_t " + names + ";\n";
 }
 
