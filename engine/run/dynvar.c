@@ -61,6 +61,8 @@ __probe_ctx static bool put_member(struct dbk_cpu *cpu, const struct dbk_tuple *
 	if (tuple->by_ref && tuple->is_string) {
 		if (room == 0)
 			return false;
+		if (room > cpu->consumer->strsize + 1)
+			room = cpu->consumer->strsize + 1;
 		length = dbk_copy_string(cpu, (char *)to, tuple->value, room);
 		if (length < 0)
 			return false;
