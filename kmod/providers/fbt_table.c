@@ -252,6 +252,18 @@ void fbt_table_free(void)
 	table_is_listed = false;
 }
 
+/* Of a table that was not built: no probe was made of it, and hooks are those of other providers,
+ * which stay. */
+static void groups_forget(void)
+{
+	struct fbt_group *group, *next;
+
+	list_for_each_entry_safe(group, next, &fbt_groups, link) {
+		list_del(&group->link);
+		group_free(group);
+	}
+}
+
 /* Whether functions can be hooked at all. */
 static bool kernel_known(void)
 {
@@ -313,7 +325,7 @@ static int table_build(void)
 	if (!err)
 		err = modules_add();
 	if (err) {
-		fbt_table_free();
+		groups_forget();
 		return err;
 	}
 	table_is_built = true;
