@@ -40,6 +40,28 @@ std::string list_of(const std::vector<formats::EmbeddedImage>& images) {
     return base::counted(images.size(), "program") + " (" + names + ")";
 }
 
+/// How many of the clauses that the user wrote are native in a module.
+base::Result<std::string> native_clauses_of(base::ByteView embedded) {
+    DBK_TRY(formats::ModuleFileInfo module, formats::read_module(embedded));
+    size_t count = 0, whole = 0, values = 0;
+    for (const formats::EmbeddedImage& image : module.images) {
+        DBK_TRY(auto parsed, formats::parse_dof(image.dof));
+        const formats::NativePart* part = module.native_of(image);
+        for (size_t i = 0; i < parsed.program.ecbs.size(); i++) {
+            if (parsed.program.ecbs[i].probe.name ==
+                "ERROR") // as the compiler adds to each program
+                continue;
+            const uint8_t way =
+                part && i < part->ways.size() ? part->ways[i] : DBK_NATIVE_INTERPRETED;
+            count++;
+            whole += way == DBK_NATIVE_WHOLE;
+            values += way == DBK_NATIVE_VALUES;
+        }
+    }
+    return base::strprintf(", %zu of %s native, of %zu more the expressions", whole,
+                           base::counted(count, "clause").c_str(), values);
+}
+
 /// Refuses to lose programs.
 base::Result<void> check_replaced(const EmbedOptions& options,
                                   const std::vector<formats::EmbeddedImage>& before) {
@@ -150,10 +172,15 @@ base::Result<bool> embed(const EmbedOptions& options) {
     DBK_TRY(auto output, base::OutputFile::create(options.output_path));
     DBK_TRY_VOID(output.write(embedded));
     DBK_TRY_VOID(output.commit());
-    if (!options.quiet)
-        complain(options.output_path + ": " + list_of(images) +
-                 (before->images.empty() ? "" : " in place of " + list_of(before->images)) +
-                 (before->release.empty() ? "" : ", for kernel " + before->release));
+    if (options.quiet)
+        return true;
+    std::string native;
+    if (options.native) {
+        DBK_TRY(native, native_clauses_of(embedded));
+    }
+    complain(options.output_path + ": " + list_of(images) +
+             (before->images.empty() ? "" : " in place of " + list_of(before->images)) +
+             (before->release.empty() ? "" : ", for kernel " + before->release) + native);
     return true;
 }
 
