@@ -217,7 +217,7 @@ static void unlink_flagged(struct dbk_engine *engine)
 
 void dbk_probe_remove_many(struct dbk_engine *engine, struct dbk_probe **probes, uint32_t count)
 {
-	struct dbk_ecb *chain = NULL, *ecbs, *last;
+	struct dbk_ecb *gone = NULL, *ecbs;
 	bool disabled = false;
 	uint32_t i;
 
@@ -228,17 +228,19 @@ void dbk_probe_remove_many(struct dbk_engine *engine, struct dbk_probe **probes,
 			continue;
 		dbk_host_probe_disable(probes[i]);
 		disabled = true;
-		for (last = ecbs; last->next != NULL; last = last->next)
-			;
-		last->next = chain;
-		chain = ecbs;
+		/* Each list ends where it did: a firing may stand on its last ECB. */
+		ecbs->next_gone = gone;
+		gone = ecbs;
 	}
 	unlink_flagged(engine);
 	if (disabled)
 		dbk_engine_settle(engine, 0);
 	/* Even without ECBs: a firing may just be looking for some. */
 	dbk_host_synchronize();
-	dbk_ecbs_free_chain(chain);
+	while ((ecbs = gone) != NULL) {
+		gone = ecbs->next_gone;
+		dbk_ecbs_free_chain(ecbs);
+	}
 }
 
 void dbk_probes_remove_unused(struct dbk_engine *engine, const void *host_data)

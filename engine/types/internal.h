@@ -87,6 +87,7 @@ struct dbk_ecb {
 	uint16_t name_bytes[4];	       /* [C] of its provider, module, function, name */
 	struct dbk_ecb *sibling;       /* [L] of the consumer, newest first */
 	struct dbk_ecb **sibling_link; /* [L] what points here */
+	struct dbk_ecb *next_gone;     /* [L] first of an unlinked list: first of another such list */
 };
 
 /* ---- buffers ----------------------------------------------------------------------------- */

@@ -112,3 +112,53 @@ TEST_CASE("programs come and go while CPUs fire", "[engine][parallel]") {
         engine.destroy(second);
     }
 }
+
+TEST_CASE("a firing under way of one of the probes that go together runs its own clauses alone",
+          "[engine][parallel]") {
+    Engine engine(2);
+    dbk_probe probes[3]{};
+    Dof dof;
+    dof.ecb("test:::a", {dof.trace(arg(0))});
+    dof.ecb("test:::b", {dof.trace(arg(0))});
+    dof.ecb("test:::b", {dof.trace(arg(0))});
+    dof.ecb("test:::c", {dof.trace(arg(0))});
+    for (int i = 0; i < 3; i++) {
+        probes[i].provider = "test";
+        probes[i].module = probes[i].function = "m";
+        probes[i].name = i == 0 ? "a" : i == 1 ? "b" : "c";
+        dbk_probe_args_in_order(&probes[i], 1);
+        REQUIRE(dbk_probe_add(engine.get(), &probes[i]) == 0);
+    }
+    dbk_consumer* consumer = engine.start(dof.build());
+    enum { kBefore, kInFirstClause, kUnlinked, kLeft };
+    std::atomic<int> stage = kBefore;
+    const auto wait_for = [&stage](int wanted) {
+        while (stage < wanted)
+            std::this_thread::yield();
+    };
+    host.in_ticks = [&] {
+        if (host_cpu != 1 || stage != kBefore)
+            return;
+        stage = kInFirstClause;
+        wait_for(kUnlinked);
+    };
+    host.in_synchronize = [&] {
+        stage = kUnlinked;
+        wait_for(kLeft);
+    };
+    std::thread firing([&] {
+        host_cpu = 1;
+        const uint64_t args[] = {7};
+        dbk_probe_fire(&probes[1], args, nullptr);
+        stage = kLeft;
+    });
+    wait_for(kInFirstClause);
+    dbk_probe* list[] = {&probes[0], &probes[1], &probes[2]};
+    dbk_probe_remove_many(engine.get(), list, 3);
+    firing.join();
+    host.in_ticks = host.in_synchronize = nullptr;
+    std::vector<uint32_t> epids;
+    for (const Record& record : records(consumer, 1))
+        epids.push_back(record.epid);
+    CHECK(epids == std::vector<uint32_t>{2, 3}); // both of b, in the program's order
+}
