@@ -150,7 +150,8 @@ bool dbk_probe_is_awaited(const struct dbk_engine *engine, const struct dbk_prob
  * and they are settled once.
  * Return: 0; -EINVAL for a bad name or arg_count.  Without memory for an ECB the
  * probe is still published, -ENOMEM says that not every ECB could be made, and each consumer
- * that lacks one has a MISSED drop.
+ * that lacks one has a MISSED drop.  So it is with an error of the host's: each consumer of a probe
+ * that is not armed has one.
  */
 int dbk_probe_add(struct dbk_engine *engine, struct dbk_probe *probe);
 void dbk_probe_add_begin(struct dbk_engine *engine);

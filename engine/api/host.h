@@ -116,9 +116,14 @@ void dbk_host_probe_disable(struct dbk_probe *probe);
  * This may take long.  Meanwhile the host may add and remove other probes, bracketed
  * within: the engine calls it when its own structures are in order.
  *
- * Return: 0, or a negative errno, which the engine hands to the caller of the operation.
+ * Return: 0, or a negative errno, which the engine hands to the caller of the operation; then it asks
+ * dbk_host_probe_is_armed() of each new probe that consumers have named.
  */
 int dbk_host_probes_settle(void);
+
+/** dbk_host_probe_is_armed() - whether @probe, which has ECBs, can fire: dbk_host_probes_settle() failed
+ * and may have armed others only */
+bool dbk_host_probe_is_armed(const struct dbk_probe *probe);
 
 /**
  * dbk_host_pause() - between two steps of an operation on many probes: others may run

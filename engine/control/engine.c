@@ -111,12 +111,38 @@ bool dbk_probe_is_own(const struct dbk_engine *engine, const struct dbk_probe *p
 	return probe == &engine->begin || probe == &engine->end || probe == &engine->error;
 }
 
+/* A MISSED drop of each consumer for each of its probes with an id of [@from, @until) that is not armed. */
+static void count_unarmed(const struct dbk_engine *engine, uint32_t from, uint32_t until)
+{
+	const struct dbk_consumer *last;
+	const struct dbk_probe *probe;
+	const struct dbk_ecb *ecb;
+
+	for (probe = engine->probes; probe != NULL; probe = probe->next) {
+		if (probe->id < from || probe->id >= until || probe->ecbs == NULL ||
+		    dbk_host_probe_is_armed(probe))
+			continue;
+		/* The ECBs of a consumer stand together. */
+		for (ecb = probe->ecbs, last = NULL; ecb != NULL; ecb = ecb->next) {
+			if (ecb->consumer != last)
+				dbk_host_on_cpu(0, dbk_consumer_missed, ecb->consumer);
+			last = ecb->consumer;
+		}
+	}
+}
+
 int dbk_engine_settle(struct dbk_engine *engine, int error)
 {
-	int settled = 0;
+	uint32_t from = engine->unsettled_id, until = engine->next_probe_id;
+	int settled;
 
-	if (engine->batch == 0)
-		settled = dbk_host_probes_settle();
+	if (engine->batch != 0)
+		return error;
+	/* What the host adds meanwhile is settled for itself. */
+	engine->unsettled_id = 0;
+	settled = dbk_host_probes_settle();
+	if (settled != 0 && from != 0)
+		count_unarmed(engine, from, until);
 	return error != 0 ? error : settled;
 }
 
@@ -136,7 +162,11 @@ static int match_consumers(struct dbk_engine *engine, struct dbk_probe *probe)
 		if (one != 0 && error == 0)
 			error = one;
 	}
-	return any ? dbk_engine_settle(engine, error) : error;
+	if (!any)
+		return error;
+	if (engine->unsettled_id == 0)
+		engine->unsettled_id = probe->id;
+	return dbk_engine_settle(engine, error);
 }
 
 bool dbk_probe_is_awaited(const struct dbk_engine *engine, const struct dbk_probe *probe)

@@ -34,7 +34,7 @@ void dbk_ecbs_remove_consumer(struct dbk_consumer *consumer);
 bool dbk_probe_is_own(const struct dbk_engine *engine, const struct dbk_probe *probe);
 
 /** dbk_engine_settle() - after changes to probes: lets the host finish them, unless a batch is
- * open. Returns @error, or the host's */
+ * open, and counts MISSED drops for new ones that it did not arm. Returns @error, or the host's */
 int dbk_engine_settle(struct dbk_engine *engine, int error);
 
 /** dbk_gates_set() - opens exactly @gates on all CPUs that the consumer records on */

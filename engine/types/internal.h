@@ -408,6 +408,7 @@ struct dbk_engine {
 	uint32_t probe_count, next_probe_id;		/* [L] */
 	uint32_t batch;					/* [L] depth of dbk_probe_add_begin() */
 	int batch_error;				/* [L] */
+	uint32_t unsettled_id;				/* [L] first probe matched and not settled; 0: none */
 	uint64_t program_bytes;				/* [L] memory of all consumers' programs */
 	struct dbk_consumer *consumers, *last_consumer; /* [L] [H] oldest first */
 };

@@ -369,6 +369,17 @@ static void fbt_disable(const struct dbk_provider *self, struct dbk_probe *probe
 	fbt_unhook(container_of(probe, struct fbt_probe, probe));
 }
 
+bool fbt_is_hooked(const struct fbt_probe *fbt)
+{
+	dbk_state_assert();
+	return fbt->set && fbt->set->armed;
+}
+
+static bool fbt_probe_is_hooked(const struct dbk_provider *self, const struct dbk_probe *probe)
+{
+	return fbt_is_hooked(container_of(probe, struct fbt_probe, probe));
+}
+
 /* A pause changes both lists, so each search starts anew. */
 static struct fbt_set *set_with_idle(void)
 {
@@ -460,6 +471,7 @@ const struct dbk_provider dbk_provider_fbt = {
 	.enable = fbt_enable,
 	.disable = fbt_disable,
 	.settle = fbt_settle,
+	.is_hooked = fbt_probe_is_hooked,
 	.watch = fbt_watch,
 	.unwatch = fbt_unwatch,
 };

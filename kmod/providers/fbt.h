@@ -119,6 +119,9 @@ bool fbt_hook_init(struct fbt_probe *fbt, struct dbk_probe *target, unsigned lon
 void fbt_hook(struct fbt_probe *fbt);
 void fbt_unhook(struct fbt_probe *fbt);
 
+/** fbt_is_hooked() - whether what was fbt_hook()ed is called when its function is.  Context: [S]. */
+bool fbt_is_hooked(const struct fbt_probe *fbt);
+
 /** fbt_hooks_drop_module() - unhooks every probe of @module.  Context: [S]. */
 void fbt_hooks_drop_module(const struct module *module);
 

@@ -335,6 +335,14 @@ int dbk_host_probes_settle(void)
 	return first;
 }
 
+bool dbk_host_probe_is_armed(const struct dbk_probe *probe)
+{
+	const struct dbk_provider *provider = probe->host_data;
+
+	dbk_state_assert();
+	return !provider || !provider->is_hooked || provider->is_hooked(provider, probe);
+}
+
 int dbk_requester_pause(const struct dbk_requester *requester)
 {
 	dbk_state_assert();

@@ -51,6 +51,8 @@ struct dbk_provider {
 	/* settle() - hooks and unhooks; for a module that comes or goes its own hooks alone, @module NULL:
 	 * for a program all.  Context: [S]. */
 	int (*settle)(const struct dbk_provider *self, const struct module *module);
+	/* is_hooked() - whether @probe, which is enabled, fires.  NULL: enable() hooked it.  Context: [S]. */
+	bool (*is_hooked)(const struct dbk_provider *self, const struct dbk_probe *probe);
 
 	/* book() - counts as drops what the kernel has missed of its probes.  Context: [S]. */
 	void (*book)(const struct dbk_provider *self);

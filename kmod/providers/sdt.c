@@ -246,6 +246,12 @@ static void sdt_disable(const struct dbk_provider *self, struct dbk_probe *probe
 	want(container_of(probe, struct sdt_probe, probe), false);
 }
 
+static bool sdt_is_hooked(const struct dbk_provider *self, const struct dbk_probe *probe)
+{
+	dbk_state_assert();
+	return container_of(probe, struct sdt_probe, probe)->hooked;
+}
+
 static struct sdt_probe *unsettled_of(const struct module *only)
 {
 	struct sdt_probe *sdt;
@@ -339,6 +345,7 @@ const struct dbk_provider dbk_provider_sdt = {
 	.enable = sdt_enable,
 	.disable = sdt_disable,
 	.settle = sdt_settle,
+	.is_hooked = sdt_is_hooked,
 	.watch = sdt_watch,
 	.unwatch = sdt_unwatch,
 };

@@ -348,6 +348,18 @@ static int stable_settle(const struct dbk_provider *self, const struct module *m
 	return 0;
 }
 
+/* enable() hooked what are tracepoints. */
+static bool stable_is_hooked(const struct dbk_provider *self, const struct dbk_probe *probe)
+{
+	const struct stable_place *place;
+
+	dbk_state_assert();
+	for (place = container_of(probe, struct stable_place, probe); place; place = place->next)
+		if (!place->tracepoint && !fbt_is_hooked(&place->fbt))
+			return false;
+	return true;
+}
+
 const struct dbk_provider dbk_provider_stable = {
 	.name = "*",
 	.exit = stable_exit,
@@ -355,4 +367,5 @@ const struct dbk_provider dbk_provider_stable = {
 	.enable = stable_enable,
 	.disable = stable_disable,
 	.settle = stable_settle,
+	.is_hooked = stable_is_hooked,
 };

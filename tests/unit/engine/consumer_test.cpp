@@ -265,6 +265,80 @@ TEST_CASE("a later probe that cannot be armed is a drop of each who named it",
     dbk_probe_remove(engine.get(), &late);
 }
 
+TEST_CASE("later probes that the host cannot arm when it settles are drops of each who named them",
+          "[engine][consumer]") {
+    Engine engine;
+    Dof dof, other;
+    dof.ecb("test:::late*", {dof.trace(constant(1))});
+    dof.ecb("test:::late*", {dof.trace(constant(2))});
+    other.ecb("test:::late2", {other.trace(constant(3))});
+    other.ecb("test:::there", {other.trace(constant(4))});
+    engine.probe("test", "m", "f", "there");
+    auto* consumer = engine.start(dof.build());
+    auto* second = engine.start(other.build(), {"other", 2, true, false, 0});
+    dbk_probe late[3]{};
+    const char* const names[] = {"late0", "late1", "late2"};
+    for (int i = 0; i < 3; i++) {
+        late[i].provider = "test";
+        late[i].module = late[i].function = "m";
+        late[i].name = names[i];
+    }
+    const auto add_all = [&] {
+        dbk_probe_add_begin(engine.get());
+        for (auto& probe : late)
+            CHECK(dbk_probe_add(engine.get(), &probe) == 0);
+        return dbk_probe_add_end(engine.get());
+    };
+    SECTION("one by one") {
+        host.settle_error = -ENOMEM;
+        for (auto& probe : late)
+            CHECK(dbk_probe_add(engine.get(), &probe) == -ENOMEM);
+        CHECK(drops(consumer, DBK_DROP_MISSED) == 3); // one of a probe, whatever its clauses
+        CHECK(drops(second, DBK_DROP_MISSED) == 1);
+    }
+    SECTION("in a batch") {
+        host.settle_error = -ENOMEM;
+        CHECK(add_all() == -ENOMEM);
+        CHECK(drops(consumer, DBK_DROP_MISSED) == 3);
+        CHECK(drops(second, DBK_DROP_MISSED) == 1);
+    }
+    SECTION("those that are armed all the same are none") {
+        host.settle_error = -ENOMEM;
+        host.arms_anyway = [&](const dbk_probe* probe) { return probe != &late[1]; };
+        CHECK(add_all() == -ENOMEM);
+        CHECK(drops(consumer, DBK_DROP_MISSED) == 1);
+        CHECK(drops(second, DBK_DROP_MISSED) == 0);
+    }
+    SECTION("those of another settling are none, whatever became of it") {
+        CHECK(add_all() == 0);
+        host.settle_error = -EIO;
+        host.armed.clear();
+        dbk_probe more = late[0];
+        more.name = "late3";
+        CHECK(dbk_probe_add(engine.get(), &more) == -EIO);
+        CHECK(drops(consumer, DBK_DROP_MISSED) == 1);
+        CHECK(drops(second, DBK_DROP_MISSED) == 0);
+        dbk_probe_remove(engine.get(), &more);
+        CHECK(drops(consumer, DBK_DROP_MISSED) == 1);
+    }
+    SECTION("what the host adds while it settles counts its own") {
+        dbk_probe within = late[0];
+        within.name = "late3";
+        host.in_settle = [&] {
+            host.settle_error = -EIO;
+            CHECK(dbk_probe_add(engine.get(), &within) == -EIO);
+            CHECK(drops(consumer, DBK_DROP_MISSED) == 1);
+        };
+        CHECK(add_all() == -EIO);
+        CHECK(drops(consumer, DBK_DROP_MISSED) == 1 + 3);
+        CHECK(drops(second, DBK_DROP_MISSED) == 1);
+        dbk_probe_remove(engine.get(), &within);
+    }
+    host.settle_error = 0;
+    dbk_probe* list[] = {&late[0], &late[1], &late[2]};
+    dbk_probe_remove_many(engine.get(), list, 3);
+}
+
 TEST_CASE("BEGIN is first and alone, END is last", "[engine][consumer]") {
     Engine engine;
     auto& go = engine.probe("test", "m", "f", "go");

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <utility>
 
 namespace daybreak::engine_test {
 
@@ -127,6 +128,7 @@ int dbk_host_probe_enable(dbk_probe* probe) {
 
 void dbk_host_probe_disable(dbk_probe* probe) {
     host.enabled.erase(std::find(host.enabled.begin(), host.enabled.end(), probe));
+    host.armed.erase(probe);
 }
 
 int dbk_host_pause(void) {
@@ -135,7 +137,15 @@ int dbk_host_pause(void) {
 }
 int dbk_host_probes_settle(void) {
     host.settled++;
+    if (auto run = std::exchange(host.in_settle, nullptr))
+        run();
+    for (const dbk_probe* probe : host.enabled)
+        if (host.settle_error == 0 || (host.arms_anyway && host.arms_anyway(probe)))
+            host.armed.insert(probe);
     return host.settle_error;
+}
+bool dbk_host_probe_is_armed(const dbk_probe* probe) {
+    return host.armed.contains(probe);
 }
 
 uint64_t dbk_host_symbol(const char* name) {

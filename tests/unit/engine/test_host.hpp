@@ -12,6 +12,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -70,6 +71,10 @@ struct HostState {
     /// Of the kernel.
     std::map<std::string, uint64_t> symbols = {{"jiffies", 0x1000}, {"ext4`ops", 0x2000}};
     std::vector<const dbk_probe*> enabled;                      ///< probes with ECBs now
+    std::set<const dbk_probe*> armed; ///< of these, those that a settling armed
+    /// Of a settling that fails, which are armed; empty: none.
+    std::function<bool(const dbk_probe*)> arms_anyway;
+    std::function<void()> in_settle; ///< runs once, at the start of dbk_host_probes_settle()
     std::function<void()> in_load;                              ///< runs inside dbk_host_load()
     std::function<void()> in_ticks, in_mono_ns, in_synchronize; ///< the same, of these calls
     std::function<void()> in_cpus_lock; ///< runs before the lock is taken
