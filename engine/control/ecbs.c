@@ -348,6 +348,21 @@ int dbk_ecbs_add(struct dbk_consumer *consumer, struct dbk_probe *probe, bool *m
 /* ECBs that are made or freed between two pauses. */
 #define ECBS_AT_ONCE 1024u
 
+/* Bytes of descriptions times bytes of names that are compared between two pauses: some tens of milliseconds
+ * if all of them are globs that nearly match. */
+#define MATCH_WORK_AT_ONCE (1u << 24)
+
+/* How many probes are compared with @description between two pauses, their names taken as the longest:
+ * at least one, which then is at most four times that work. */
+static uint32_t probes_at_once(const struct dbk_probedesc *description)
+{
+	uint32_t bytes = 1u + length_of(description->provider) + length_of(description->module) +
+			 length_of(description->function) + length_of(description->name);
+	uint32_t probes = MATCH_WORK_AT_ONCE / DBK_PROBE_NAME_BYTES_MAX / bytes;
+
+	return probes == 0 ? 1 : probes;
+}
+
 /* A few clauses on every function are a million ECBs. */
 static int check_memory(const struct dbk_consumer *consumer, struct dbk_reason *reason)
 {
@@ -376,12 +391,17 @@ int dbk_ecbs_add_plan(struct dbk_consumer *consumer, const struct dbk_plan *plan
 		&consumer->program->probedescs[plan->desc->probedesc];
 	struct dbk_probe *probe;
 	struct dbk_ecb *ecb;
-	uint32_t count;
+	uint32_t count, compared = 0, at_once = probes_at_once(description);
 	int error = pause_enabling(consumer, reason);
 
 	if (error != 0)
 		return error;
 	for (probe = consumer->engine->probes; probe != NULL; probe = probe->next) {
+		if (++compared % at_once == 0) {
+			error = dbk_host_pause();
+			if (error != 0)
+				return error;
+		}
 		if (!dbk_probedesc_match(description, probe))
 			continue;
 		if (consumer->ecb_count % ECBS_AT_ONCE == ECBS_AT_ONCE - 1) {

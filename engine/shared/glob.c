@@ -35,20 +35,27 @@ static bool match_class(const char *pattern, char c, const char **end_ret)
 	return found != inverted;
 }
 
-/* Matches one pattern element that is no '*'; advances the pattern. */
-static bool match_one(const char **pattern, char c)
+/*
+ * Matches one pattern element that is no '*'; advances the pattern.
+ *
+ * @unclosed: the first '[' that is known to open no class, or NULL.  None after it does: a class
+ * ends at any ']' that is not escaped and not its first member, and what is a later one's second
+ * member is at least this one's third.  So that is found once in a match, not at every '['.
+ */
+static bool match_one(const char **pattern, char c, const char **unclosed)
 {
 	const char *p = *pattern, *end;
 	bool matched;
 
 	if (c == '\0')
 		return false;
-	if (*p == '[') {
+	if (*p == '[' && (*unclosed == NULL || p < *unclosed)) {
 		matched = match_class(p, c, &end);
 		if (end != NULL) {
 			*pattern = end;
 			return matched;
 		}
+		*unclosed = p;
 	}
 	if (*p == '\\' && p[1] != '\0')
 		p++;
@@ -65,7 +72,7 @@ static bool is_special(char c)
 
 bool dbk_glob_match(const char *pattern, const char *name)
 {
-	const char *star = NULL, *star_name = NULL;
+	const char *star = NULL, *star_name = NULL, *unclosed = NULL;
 
 	if (*pattern == '\0')
 		return true;
@@ -81,7 +88,7 @@ bool dbk_glob_match(const char *pattern, const char *name)
 		}
 		if (*pattern == '\0' && *name == '\0')
 			return true;
-		if (*pattern != '\0' && match_one(&pattern, *name)) {
+		if (*pattern != '\0' && match_one(&pattern, *name, &unclosed)) {
 			name++;
 			continue;
 		}
