@@ -44,11 +44,9 @@ static int lacking(struct dbk_consumer *consumer, uint32_t option, struct dbk_re
 #define SEGMENTS_OF_FAULTS 8u
 
 /* Every program that the compiler makes has a clause for ERROR: that is a record of a fault. */
-static bool is_of_faults(const struct dbk_engine *engine, const struct dbk_probedesc *desc)
+static bool is_of_faults(const struct dbk_plan *plan)
 {
-	return dbk_probedesc_match(desc, &engine->error) &&
-	       !dbk_probedesc_match(desc, &engine->begin) &&
-	       !dbk_probedesc_match(desc, &engine->end);
+	return plan->own_gates == DBK_GATE_ERROR;
 }
 
 static bool has_record(const struct dbk_consumer *consumer)
@@ -58,9 +56,7 @@ static bool has_record(const struct dbk_consumer *consumer)
 	for (i = 0; i < consumer->plan_count; i++) {
 		const struct dbk_plan *plan = &consumer->plans[i];
 
-		if (plan->has_record &&
-		    !is_of_faults(consumer->engine,
-				  &consumer->program->probedescs[plan->desc->probedesc]))
+		if (plan->has_record && !is_of_faults(plan))
 			return true;
 	}
 	return false;
@@ -130,18 +126,22 @@ static int init_buffers(struct dbk_consumer *consumer, enum dbk_pages_from from,
 	return error;
 }
 
+/* Those that there are stay: their size was found before that of the buffers. */
 static int init_variables(struct dbk_consumer *consumer, uint64_t dynvarsize,
 			  struct dbk_reason *reason)
 {
 	const struct dbk_program *program = consumer->program;
 	int error;
 
+	if (consumer->dynvars.chunks != NULL)
+		return 0;
 	if (dynvarsize > DBK_DYNVARSIZE_MAX ||
 	    (program->dynamic_data_bytes != 0 && dynvarsize > dbk_host_alloc_max()))
 		return lacking(consumer, DBK_LACKING_DYNVARSIZE, reason);
 	consumer->globals_bytes = program->globals_bytes;
 	consumer->locals_bytes = program->locals_bytes;
-	consumer->globals = dbk_host_alloc(consumer->globals_bytes + 8);
+	if (consumer->globals == NULL)
+		consumer->globals = dbk_host_alloc(consumer->globals_bytes + 8);
 	if (consumer->globals == NULL)
 		return dbk_refuse(reason, -ENOMEM, "no memory for %u bytes of variables",
 				  consumer->globals_bytes);
@@ -149,18 +149,24 @@ static int init_variables(struct dbk_consumer *consumer, uint64_t dynvarsize,
 	return error != 0 ? lacking(consumer, DBK_LACKING_DYNVARSIZE, reason) : 0;
 }
 
-static void release(struct dbk_consumer *consumer)
+static void release_buffers(struct dbk_consumer *consumer)
 {
 	bool ring_published = consumer->region_count != 0;
 
 	dbk_speculations_deinit(consumer);
 	dbk_buffers_deinit(consumer);
-	dbk_dynvars_deinit(&consumer->dynvars);
-	dbk_plans_deinit(consumer);
-	dbk_host_free(consumer->globals);
 	if (!ring_published)
 		dbk_host_free(consumer->ring);
 	dbk_regions_free(consumer);
+	consumer->ring = NULL;
+}
+
+static void release(struct dbk_consumer *consumer)
+{
+	release_buffers(consumer);
+	dbk_dynvars_deinit(&consumer->dynvars);
+	dbk_plans_deinit(consumer);
+	dbk_host_free(consumer->globals);
 	dbk_host_free(consumer);
 }
 
@@ -188,16 +194,68 @@ static void unlink_consumer(struct dbk_engine *engine, struct dbk_consumer *cons
 	engine->last_consumer = last;
 }
 
+static int init_memory(struct dbk_consumer *consumer, const struct dbk_consumer_config *config,
+		       const struct dbk_options *options, struct dbk_reason *reason)
+{
+	int error = init_variables(consumer, options->dynvarsize, reason);
+
+	if (error != 0)
+		return error;
+	/* A CPU that comes up now finds it in the list, or is up before it asks. */
+	dbk_host_cpus_lock();
+	error = init_buffers(consumer, config->pages_from, reason);
+	if (error == 0) {
+		dbk_plans_count(consumer);
+		append_consumer(consumer->engine, consumer);
+	}
+	dbk_host_cpus_unlock();
+	return error;
+}
+
+/* Halves the size that memory was short for: half of it may be there.  False: it is not to be, or DTrace gives
+ * up, below one word. */
+static bool lower_size(uint32_t lacking, struct dbk_options *options)
+{
+	uint64_t *size = lacking == DBK_LACKING_BUFSIZE	     ? &options->bufsize
+			 : lacking == DBK_LACKING_AGGSIZE    ? &options->aggsize
+			 : lacking == DBK_LACKING_DYNVARSIZE ? &options->dynvarsize
+							     : NULL;
+
+	if (options->bufresize == DBK_BUFRESIZE_MANUAL || size == NULL ||
+	    *size / 2 < sizeof(uint64_t))
+		return false;
+	*size /= 2;
+	return true;
+}
+
+/* With the sizes of @options, or what is left of them after halving.  The plans do not depend on them. */
+static int find_memory(struct dbk_consumer *consumer, const struct dbk_consumer_config *config,
+		       struct dbk_options *options, struct dbk_reason *reason)
+{
+	int error;
+
+	for (;;) {
+		error = init_memory(consumer, config, options, reason);
+		if (error != -ENOMEM || !lower_size(consumer->lacking, options))
+			return error;
+		error = dbk_host_pause();
+		if (error != 0)
+			return error;
+		consumer->lacking = DBK_LACKING_NOTHING;
+		release_buffers(consumer);
+		if (dbk_options_apply(consumer, config, options) != 0)
+			return dbk_refuse(reason, -ENOMEM, "no memory for the ring");
+	}
+}
+
 static int create(struct dbk_engine *engine, struct dbk_program *program,
-		  const struct dbk_consumer_config *config, const struct dbk_options *options,
-		  struct dbk_reason *reason, struct dbk_consumer **consumer_ret,
-		  uint32_t *lacking_ret)
+		  const struct dbk_consumer_config *config, struct dbk_options *options,
+		  struct dbk_reason *reason, struct dbk_consumer **consumer_ret)
 {
 	struct dbk_consumer *consumer = dbk_host_alloc(sizeof(*consumer));
 	uint64_t destructive = 0;
 	int error = 0;
 
-	*lacking_ret = DBK_LACKING_NOTHING;
 	if (consumer == NULL)
 		return dbk_refuse(reason, -ENOMEM, "no memory for the ring");
 	consumer->engine = engine;
@@ -212,16 +270,8 @@ static int create(struct dbk_engine *engine, struct dbk_program *program,
 	if (error == 0)
 		error = dbk_plans_init(consumer, reason);
 	if (error == 0)
-		error = init_variables(consumer, options->dynvarsize, reason);
-	/* A CPU that comes up now finds it in the list, or is up before it asks. */
-	dbk_host_cpus_lock();
-	if (error == 0)
-		error = init_buffers(consumer, config->pages_from, reason);
-	if (error == 0)
-		append_consumer(engine, consumer);
-	dbk_host_cpus_unlock();
+		error = find_memory(consumer, config, options, reason);
 	if (error != 0) {
-		*lacking_ret = consumer->lacking;
 		release(consumer);
 		return error;
 	}
@@ -266,8 +316,6 @@ int dbk_consumer_create(struct dbk_engine *engine, struct dbk_program *program,
 {
 	uint64_t destructive = 0;
 	struct dbk_options options, asked;
-	uint64_t *size = NULL;
-	uint32_t lacked;
 	int error;
 
 	dbk_program_option(program, DTRACEOPT_DESTRUCTIVE, &destructive);
@@ -284,21 +332,10 @@ int dbk_consumer_create(struct dbk_engine *engine, struct dbk_program *program,
 	if (error != 0)
 		return error;
 	asked = options;
-	for (;;) {
-		error = create(engine, program, config, &options, reason, consumer_ret, &lacked);
-		if (error == 0)
-			note_lowered(*consumer_ret, &asked);
-		if (error != -ENOMEM || options.bufresize == DBK_BUFRESIZE_MANUAL)
-			return error;
-		size = lacked == DBK_LACKING_BUFSIZE	  ? &options.bufsize
-		       : lacked == DBK_LACKING_AGGSIZE	  ? &options.aggsize
-		       : lacked == DBK_LACKING_DYNVARSIZE ? &options.dynvarsize
-							  : NULL;
-		/* Half of it may be there; DTrace gives up below one word. */
-		if (size == NULL || *size / 2 < sizeof(uint64_t))
-			return error;
-		*size /= 2;
-	}
+	error = create(engine, program, config, &options, reason, consumer_ret);
+	if (error == 0)
+		note_lowered(*consumer_ret, &asked);
+	return error;
 }
 
 bool dbk_consumer_size(const struct dbk_consumer *consumer, uint32_t option, uint64_t *bytes_ret)

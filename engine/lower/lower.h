@@ -18,8 +18,13 @@ void dbk_difo_lower(const struct dbk_program *program, struct dbk_difo *difo);
  * and has its options */
 void dbk_program_bind(struct dbk_program *program, struct dbk_consumer *consumer);
 
-/** dbk_plans_init() - a plan for each enabling of the consumer's program */
+/** dbk_plans_init() - a plan for each enabling of the consumer's program, whatever its buffers' sizes come to;
+ * pauses before each; -EINTR: it is no longer wanted */
 int dbk_plans_init(struct dbk_consumer *consumer, struct dbk_reason *reason);
+
+/** dbk_plans_count() - once the sizes are known: a counted buffer's records are made in the general way */
+void dbk_plans_count(struct dbk_consumer *consumer);
+
 void dbk_plans_deinit(struct dbk_consumer *consumer);
 
 /** dbk_plan_key_bytes() - room for the largest aggregation key of the consumer */

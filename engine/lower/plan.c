@@ -18,8 +18,6 @@
 #include "engine/run/dif.h"
 #include "engine/types/actions.h"
 
-#define AGGREGATIONS_MAX 4096u /* of one program, in their enablings */
-
 struct dbk_step *dbk_plan_step(struct dbk_planner *p, enum dbk_step_kind kind, uint32_t action)
 {
 	struct dbk_step *step = &p->plan->steps[p->plan->step_count++];
@@ -342,13 +340,20 @@ static bool uses_locals(const struct dbk_ecbdesc *desc)
 	return false;
 }
 
+static uint32_t aggregations_of(const struct dbk_ecbdesc *desc)
+{
+	uint32_t i, count = 0;
+
+	for (i = 0; i < desc->action_count; i++)
+		count += DTRACEACT_IS_AGG(desc->actions[i].kind);
+	return count;
+}
+
 static int allocate(struct dbk_plan *plan, const struct dbk_ecbdesc *desc,
 		    struct dbk_reason *reason)
 {
-	uint32_t i, aggregations = 0;
+	uint32_t aggregations = aggregations_of(desc);
 
-	for (i = 0; i < desc->action_count; i++)
-		aggregations += DTRACEACT_IS_AGG(desc->actions[i].kind);
 	/* One step an action; KEY_BEGIN takes the place of the id, which has none. */
 	plan->steps = dbk_host_alloc((desc->action_count + 1) * sizeof(*plan->steps));
 	plan->fields = dbk_host_alloc((desc->action_count + 1) * sizeof(*plan->fields));
@@ -479,15 +484,29 @@ static int check_room(const struct dbk_planner *p)
 			  count, needed, limit, bytes, segment);
 }
 
-static int init_plan(struct dbk_consumer *consumer, const struct dbk_ecbdesc *desc,
-		     struct dbk_plan *plan, struct dbk_reason *reason)
+/* DBK_GATE_ of the engine's own probes that @desc names. */
+static uint8_t own_gates(const struct dbk_consumer *consumer, const struct dbk_ecbdesc *desc)
 {
-	struct dbk_planner p = {.consumer = consumer, .plan = plan, .desc = desc, .reason = reason};
-	int error = allocate(plan, desc, reason);
+	const struct dbk_probedesc *probes = &consumer->program->probedescs[desc->probedesc];
+	const struct dbk_engine *engine = consumer->engine;
+
+	return (uint8_t)((dbk_probedesc_match(probes, &engine->begin) ? DBK_GATE_BEGIN : 0) |
+			 (dbk_probedesc_match(probes, &engine->end) ? DBK_GATE_END : 0) |
+			 (dbk_probedesc_match(probes, &engine->error) ? DBK_GATE_ERROR : 0));
+}
+
+static int init_plan(struct dbk_planner *p, const struct dbk_ecbdesc *desc, struct dbk_plan *plan)
+{
+	struct dbk_consumer *consumer = p->consumer;
+	int error = allocate(plan, desc, p->reason);
 
 	if (error != 0)
 		return error;
+	p->desc = desc;
+	p->plan = plan;
+	memset(&p->record, 0, sizeof(p->record));
 	plan->desc = desc;
+	plan->own_gates = own_gates(consumer, desc);
 	plan->tier = DBK_TIER_SIMPLE;
 	plan->uses_locals = uses_locals(desc);
 	if (desc->predicate != NULL)
@@ -496,27 +515,27 @@ static int init_plan(struct dbk_consumer *consumer, const struct dbk_ecbdesc *de
 	plan->has_record =
 		desc->action_count == 0 ||
 		(desc->action_count == 1 && desc->actions[0].kind == DTRACEACT_SPECULATE);
-	plan->variable = stores_tail(&p);
-	p.record.at = (uint32_t)sizeof(struct dbk_record_header) + (plan->variable ? 4 : 0);
-	p.record.classic.bytes = p.record.classic.align = 4;
-	error = plan_actions(&p);
+	plan->variable = stores_tail(p);
+	p->record.at = (uint32_t)sizeof(struct dbk_record_header) + (plan->variable ? 4 : 0);
+	p->record.classic.bytes = p->record.classic.align = 4;
+	error = plan_actions(p);
 	if (error != 0)
 		return error;
-	plan->fixed_bytes = (uint32_t)DBK_ROUND_UP(p.record.at, DBK_RECORD_ALIGN_BYTES);
-	error = check_room(&p);
+	plan->fixed_bytes = (uint32_t)DBK_ROUND_UP(p->record.at, DBK_RECORD_ALIGN_BYTES);
+	error = check_room(p);
 	if (error != 0)
 		return error;
 	plan->work = plan_work(plan);
-	plan->zero_fixed = p.record.has_gaps || p.record.at != plan->fixed_bytes;
-	if (p.record.at != sizeof(struct dbk_record_header) + (plan->variable ? 4 : 0))
+	plan->zero_fixed = p->record.has_gaps || p->record.at != plan->fixed_bytes;
+	if (p->record.at != sizeof(struct dbk_record_header) + (plan->variable ? 4 : 0))
 		plan->has_record = true;
-	plan->classic_bytes = (uint32_t)DBK_ROUND_UP(p.record.classic.bytes, 4);
-	plan->classic_align = p.record.classic.align;
+	plan->classic_bytes = (uint32_t)DBK_ROUND_UP(p->record.classic.bytes, 4);
+	plan->classic_align = p->record.classic.align;
 	plan->steps_end = plan->steps + plan->step_count;
 	plan->simple_bytes = simple_bytes(plan);
 	if (plan->has_record && !plan->speculates)
-		plan->most_bytes = p.record.tail_max < DBK_RECORD_BYTES_MAX - plan->fixed_bytes
-					   ? plan->fixed_bytes + (uint32_t)p.record.tail_max
+		plan->most_bytes = p->record.tail_max < DBK_RECORD_BYTES_MAX - plan->fixed_bytes
+					   ? plan->fixed_bytes + (uint32_t)p->record.tail_max
 					   : DBK_RECORD_BYTES_MAX;
 	if (plan->tier == DBK_TIER_GENERAL && is_texts(consumer, plan))
 		plan->tier = DBK_TIER_TEXTS;
@@ -524,40 +543,63 @@ static int init_plan(struct dbk_consumer *consumer, const struct dbk_ecbdesc *de
 	if (plan->loads &&
 	    ((consumer->program->lacks & DBK_LACKS_KERNEL) != 0 || !loads_first(plan)))
 		plan->tier = DBK_TIER_GENERAL;
-	if (plan->uses_locals || consumer->counted || plan->work > DBK_SIMPLE_WORK_MAX ||
+	if (plan->uses_locals || plan->work > DBK_SIMPLE_WORK_MAX ||
 	    plan->simple_bytes > DBK_RECORD_BYTES_MAX)
 		plan->tier = DBK_TIER_GENERAL;
 	return 0;
 }
 
-int dbk_plans_init(struct dbk_consumer *consumer, struct dbk_reason *reason)
+static int plan_all(struct dbk_planner *p)
 {
+	struct dbk_consumer *consumer = p->consumer;
 	const struct dbk_program *program = consumer->program;
 	uint32_t i, aggregations = 0;
 	int error;
 
-	consumer->plans = dbk_host_alloc((program->ecbdesc_count + 1) * sizeof(*consumer->plans));
-	if (consumer->plans == NULL)
-		return dbk_refuse(reason, -ENOMEM, "no memory for the enabling");
 	for (i = 0; i < program->ecbdesc_count; i++) {
+		const struct dbk_ecbdesc *desc = &program->ecbdescs[i];
+
 		consumer->plan_count = i;
-		error = init_plan(consumer, &program->ecbdescs[i], &consumer->plans[i], reason);
+		error = dbk_host_pause();
+		if (error != 0)
+			return error;
+		if (consumer->aggregate == DBK_AGGREGATE_ENGINE)
+			aggregations += aggregations_of(desc);
+		if (aggregations > DBK_AGGREGATIONS_MAX)
+			return dbk_refuse(p->reason, -E2BIG, "more than %u aggregating actions",
+					  DBK_AGGREGATIONS_MAX);
+		error = init_plan(p, desc, &consumer->plans[i]);
 		if (error != 0) {
-			dbk_reason_prefix(reason, "enabling in section",
-					  program->ecbdescs[i].section);
+			dbk_reason_prefix(p->reason, "enabling in section", desc->section);
 			return error;
 		}
-		aggregations += consumer->plans[i].aggregation_count;
-		if (aggregations > AGGREGATIONS_MAX)
-			return dbk_refuse(reason, -E2BIG, "more than %u aggregating actions",
-					  AGGREGATIONS_MAX);
+		if ((consumer->plans[i].own_gates & DBK_GATE_ERROR) != 0)
+			consumer->fault_bytes += consumer->plans[i].most_bytes;
 	}
 	consumer->plan_count = program->ecbdesc_count;
-	for (i = 0; i < consumer->plan_count; i++)
-		if (dbk_probedesc_match(&program->probedescs[program->ecbdescs[i].probedesc],
-					&consumer->engine->error))
-			consumer->fault_bytes += consumer->plans[i].most_bytes;
 	return 0;
+}
+
+int dbk_plans_init(struct dbk_consumer *consumer, struct dbk_reason *reason)
+{
+	struct dbk_planner p = {.consumer = consumer, .reason = reason};
+	int error;
+
+	consumer->plans =
+		dbk_host_alloc((consumer->program->ecbdesc_count + 1) * sizeof(*consumer->plans));
+	if (consumer->plans == NULL)
+		return dbk_refuse(reason, -ENOMEM, "no memory for the enabling");
+	error = plan_all(&p);
+	dbk_host_free(p.classes);
+	return error;
+}
+
+void dbk_plans_count(struct dbk_consumer *consumer)
+{
+	uint32_t i;
+
+	for (i = 0; consumer->counted && i < consumer->plan_count; i++)
+		consumer->plans[i].tier = DBK_TIER_GENERAL;
 }
 
 void dbk_plans_deinit(struct dbk_consumer *consumer)

@@ -8,6 +8,8 @@
 #include "engine/lower/lower.h"
 #include "engine/memory/account.h"
 
+#define DBK_AGGREGATIONS_MAX 4096u /* of one program, in their enablings */
+
 /* Where fields are being put: the record, or an aggregation's key. */
 struct dbk_area {
 	uint32_t at; /* next free byte of the fixed part */
@@ -24,6 +26,7 @@ struct dbk_planner {
 	const struct dbk_ecbdesc *desc;
 	struct dbk_area record;
 	struct dbk_reason *reason;
+	const struct dbk_aggregation **classes; /* hash table of the first of each; NULL: none yet */
 };
 
 /** dbk_plan_step() - the next step of the plan, empty */
@@ -40,7 +43,7 @@ void dbk_plan_action(struct dbk_planner *p, struct dbk_area *area, uint32_t acti
 /** dbk_plan_aggregation_record() - aggregate=record: keys, increment and value are fields */
 void dbk_plan_aggregation_record(struct dbk_planner *p, uint32_t action);
 
-/** dbk_plan_aggregation_engine() - aggregate=engine: a key of their own, and cells; -E2BIG */
+/** dbk_plan_aggregation_engine() - aggregate=engine: a key of their own, and cells; -E2BIG, -ENOMEM */
 int dbk_plan_aggregation_engine(struct dbk_planner *p, uint32_t action);
 
 /** dbk_plan_snapshot() - snapshot(): whether it was taken is a field, its name a trigger of the

@@ -44,26 +44,46 @@ void dbk_plan_aggregation_record(struct dbk_planner *p, uint32_t action)
 	p->plan->has_record = true;
 }
 
+#define CLASS_WORDS 3u
+#define CLASS_SLOTS (2u * DBK_AGGREGATIONS_MAX) /* half of them stay empty */
+
 /* Entries may be one when id, function and layout are the same, whichever enabling made them. */
-static uint32_t find_class(struct dbk_planner *p, const struct dbk_aggregation *new)
+static void class_words(const struct dbk_aggregation *agg, uint64_t *words)
 {
-	struct dbk_consumer *consumer = p->consumer;
-	uint32_t i, j;
+	words[0] = (uint64_t)agg->variable_id << 32 | agg->kind;
+	words[1] = agg->arg;
+	words[2] = (uint64_t)agg->key_fixed_bytes << 32 | agg->key_bytes_max;
+}
 
-	for (i = 0; i <= consumer->plan_count; i++) {
-		const struct dbk_plan *plan = &consumer->plans[i];
+static bool same_class(const struct dbk_aggregation *old, const uint64_t *words)
+{
+	uint64_t others[CLASS_WORDS];
 
-		for (j = 0; j < plan->aggregation_count; j++) {
-			const struct dbk_aggregation *old = &plan->aggregations[j];
+	class_words(old, others);
+	return others[0] == words[0] && others[1] == words[1] && others[2] == words[2];
+}
 
-			if (old != new && old->variable_id == new->variable_id &&
-			    old->kind == new->kind && old->arg == new->arg &&
-			    old->key_fixed_bytes == new->key_fixed_bytes &&
-			    old->key_bytes_max == new->key_bytes_max)
-				return old->class_id;
+/* The class of @new: that of an aggregation before it, or its own; -ENOMEM. */
+static int find_class(struct dbk_planner *p, struct dbk_aggregation *new)
+{
+	uint64_t words[CLASS_WORDS], at;
+
+	if (p->classes == NULL)
+		p->classes = dbk_host_alloc(CLASS_SLOTS * sizeof(*p->classes));
+	if (p->classes == NULL)
+		return dbk_refuse(p->reason, -ENOMEM, "no memory for the enabling");
+	class_words(new, words);
+	at = dbk_hash(&p->consumer->engine->cpus[0]->secret, CLASS_WORDS, (const uint8_t *)words,
+		      sizeof(words));
+	dbk_assert(p->consumer->class_count < DBK_AGGREGATIONS_MAX);
+	for (at %= CLASS_SLOTS; p->classes[at] != NULL; at = (at + 1) % CLASS_SLOTS)
+		if (same_class(p->classes[at], words)) {
+			new->class_id = p->classes[at]->class_id;
+			return 0;
 		}
-	}
-	return ++consumer->class_count;
+	p->classes[at] = new;
+	new->class_id = ++p->consumer->class_count;
+	return 0;
 }
 
 int dbk_plan_aggregation_engine(struct dbk_planner *p, uint32_t action)
@@ -104,6 +124,5 @@ int dbk_plan_aggregation_engine(struct dbk_planner *p, uint32_t action)
 	if (!dbk_is_simple(&agg->increment) || !dbk_is_simple(&agg->value))
 		p->plan->tier = DBK_TIER_GENERAL;
 	p->plan->aggregation_count++;
-	agg->class_id = find_class(p, agg);
-	return 0;
+	return find_class(p, agg);
 }

@@ -28,12 +28,9 @@ uint64_t dbk_account_agg_room(uint64_t aggsize)
 							       : bytes - AGG_TRAILER_BYTES - table;
 }
 
-static bool records(const struct dbk_consumer *consumer, const struct dbk_plan *plan,
-		    const struct dbk_probe *probe)
+static bool records(const struct dbk_plan *plan, uint32_t own_gate)
 {
-	const struct dbk_probedesc *desc = &consumer->program->probedescs[plan->desc->probedesc];
-
-	return plan->has_record && dbk_probedesc_match(desc, probe);
+	return plan->has_record && (plan->own_gates & own_gate) != 0;
 }
 
 uint64_t dbk_account_end_reserve(const struct dbk_consumer *consumer)
@@ -43,7 +40,7 @@ uint64_t dbk_account_end_reserve(const struct dbk_consumer *consumer)
 	uint32_t i;
 
 	for (i = 0; i < consumer->plan_count; i++)
-		if (records(consumer, &plans[i], &consumer->engine->end))
+		if (records(&plans[i], DBK_GATE_END))
 			bytes += plans[i].classic_bytes + plans[i].classic_align;
 	return bytes;
 }
@@ -66,7 +63,7 @@ uint64_t dbk_account_exit_bytes(const struct dbk_consumer *consumer)
 
 	for (i = 0; i < consumer->plan_count; i++)
 		if (plans[i].classic_bytes > bytes && exits(&plans[i]) &&
-		    records(consumer, &plans[i], &consumer->engine->begin))
+		    records(&plans[i], DBK_GATE_BEGIN))
 			bytes = plans[i].classic_bytes;
 	return bytes;
 }

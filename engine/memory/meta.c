@@ -139,8 +139,10 @@ void dbk_regions_free(struct dbk_consumer *consumer)
 		dbk_host_pages_free((struct dbk_pages *)region.pages);
 		dbk_host_free((struct dbk_pages *)region.pages);
 	}
-	for (i = 0; i < DBK_REGION_CHUNKS; i++)
+	for (i = 0; i < DBK_REGION_CHUNKS; i++) {
 		dbk_host_free(consumer->region_chunks[i]);
+		consumer->region_chunks[i] = NULL;
+	}
 	consumer->region_count = 0;
 }
 

@@ -370,6 +370,7 @@ struct dbk_plan {
 	bool loads;	    /* it has CHAIN steps */
 	bool native_pays;   /* it is charged, as it would be without */
 	uint8_t native_way; /* enum dbk_native_way */
+	uint8_t own_gates;  /* DBK_GATE_ of the engine's own probes that it is for */
 	uint32_t step_count;
 	struct dbk_step *steps, *steps_end;   /* owned */
 	struct dbk_aggregation *aggregations; /* owned */

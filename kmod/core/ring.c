@@ -339,9 +339,11 @@ int dbk_ring_create(struct dbk_loaded *loaded, const char *name, struct file *ow
 		err = dbk_maps_get(); /* before the ring: the bank's room is for both */
 	if (!err) {
 		dbk_console_want();
+		dbk_providers_prepare_begin(&requester);
 		err = ring_create(program, name, owner, reason, &ring);
 	}
 	if (err) {
+		dbk_providers_prepare_end();
 		if (wants_maps)
 			dbk_maps_put();
 		dbk_places_put(&places);

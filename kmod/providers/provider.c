@@ -150,6 +150,12 @@ static int heavy_check(const struct dbk_program *program, struct dbk_reason *rea
 	return 0;
 }
 
+void dbk_providers_prepare_begin(const struct dbk_requester *requester)
+{
+	dbk_state_assert();
+	enabling = requester;
+}
+
 int dbk_providers_prepare(const struct dbk_requester *requester)
 {
 	const struct dbk_program *program = requester->program;
@@ -157,8 +163,7 @@ int dbk_providers_prepare(const struct dbk_requester *requester)
 	u32 index;
 	int err;
 
-	dbk_state_assert();
-	enabling = requester;
+	dbk_providers_prepare_begin(requester);
 	dbk_probe_add_begin(dbk.engine);
 	for (index = 0, err = 0; index < count && !err; index++) {
 		struct dbk_probedesc description;

@@ -119,6 +119,11 @@ void dbk_providers_book(void);
 /** dbk_providers_provide() - makes what @description names.  Context: as provide(). */
 int dbk_providers_provide(const struct dbk_requester *requester, const struct dbk_probedesc *description);
 
+/** dbk_providers_prepare_begin() - before a program's consumer is made: that ends when @requester's task is killed
+ * @requester: lives until dbk_providers_prepare_end()
+ * Context: [S], its task. */
+void dbk_providers_prepare_begin(const struct dbk_requester *requester);
+
 /**
  * dbk_providers_prepare() - before a program's probes are matched
  * @requester: lives until dbk_providers_prepare_end()
