@@ -97,7 +97,7 @@ bool names_symbols(const dbk_ecbdesc& desc) {
 
 std::string WholeCheck::why_not() {
     const dbk_predicate& predicate = plan_.predicate;
-    if (std::string_view(program_.probedescs[plan_.desc->probedesc].name) == "ERROR")
+    if (plan_.own_gates == DBK_GATE_ERROR)
         return "the way in which the engine runs ERROR";
     if (counted_)
         return "a buffer that is counted in DTrace's bytes";

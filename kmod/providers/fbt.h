@@ -145,7 +145,8 @@ static __probe_ctx_inline bool fbt_is_at(const struct fbt_probe *fbt, unsigned l
 }
 
 /* An NMI's stack has 4096 bytes, half of which a report takes for itself.  A firing takes 1872 at
- * most (tests/lint/probe_stack.py), and 600 more when what it reads is not there. */
+ * most, by the frames that tests/lint/probe_stack.py reads, and 600 more when what it reads is not
+ * there. */
 #define FBT_NMI_STACK_BYTES 2560ul
 
 /** fbt_is_cramped() - whether this is an NMI, on a stack of its own that has no room for a firing;

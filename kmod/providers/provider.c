@@ -163,7 +163,7 @@ int dbk_providers_prepare(const struct dbk_requester *requester)
 	u32 index;
 	int err;
 
-	dbk_providers_prepare_begin(requester);
+	dbk_state_assert();
 	dbk_probe_add_begin(dbk.engine);
 	for (index = 0, err = 0; index < count && !err; index++) {
 		struct dbk_probedesc description;

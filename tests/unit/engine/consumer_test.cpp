@@ -198,11 +198,8 @@ TEST_CASE("a probe that goes while the host settles is not looked at again", "[e
     Dof dof;
     dof.ecb("test:::", {dof.trace(constant(1))});
     auto* stays = engine.start(dof.build());
-    Loaded loaded = load(dof.build());
     dbk_reason reason{};
-    dbk_consumer* consumer = nullptr;
-    dbk_consumer_config config{"test", 2, false, false, 0};
-    REQUIRE(dbk_consumer_create(engine.get(), loaded.program, &config, &reason, &consumer) == 0);
+    dbk_consumer* consumer = engine.created(dof.build(), {"test", 2, false, false, 0});
     uint32_t matched = 0;
     REQUIRE(dbk_consumer_enable(consumer, &reason, &matched) == 0);
     CHECK(matched == 2);
@@ -226,11 +223,8 @@ TEST_CASE("a host that cannot arm fails the enabling and keeps nothing", "[engin
     auto& go = engine.probe("test", "m", "f", "go");
     Dof dof;
     dof.ecb("test:::", {dof.trace(constant(1))});
-    Loaded loaded = load(dof.build());
     dbk_reason reason{};
-    dbk_consumer* consumer = nullptr;
-    dbk_consumer_config config{"test", 1, false, false, 0};
-    REQUIRE(dbk_consumer_create(engine.get(), loaded.program, &config, &reason, &consumer) == 0);
+    dbk_consumer* consumer = engine.created(dof.build());
     uint32_t matched = 0;
     SECTION("probe_enable()") {
         host.enable_error = -EBUSY;
@@ -499,12 +493,8 @@ TEST_CASE("an enabling pauses, and ends when its process is killed or it takes t
     for (uint32_t i = 0; i < kClauses; i++)
         dof.ecb("test:::go", {dof.trace(load_arg0())});
     dof.ecb("test:::other", {dof.trace(load_arg0())});
-    Loaded loaded = load(dof.build());
-    REQUIRE(loaded.error == 0);
     dbk_reason reason{};
-    dbk_consumer* consumer = nullptr;
-    dbk_consumer_config config{"test", 1, false, false, 0};
-    REQUIRE(dbk_consumer_create(engine.get(), loaded.program, &config, &reason, &consumer) == 0);
+    dbk_consumer* consumer = engine.created(dof.build());
     uint32_t matched = 0, before = host.pauses;
     SECTION("it is wanted") {
         CHECK(dbk_consumer_enable(consumer, &reason, &matched) == 0);
@@ -536,12 +526,8 @@ TEST_CASE("names of probes count as memory of an enabling", "[engine][consumer]"
         engine.probe("pid", path.c_str(), "f", "entry");
     Dof dof;
     dof.ecb("pid:::entry", {dof.trace(load_arg0())});
-    Loaded loaded = load(dof.build());
-    REQUIRE(loaded.error == 0);
     dbk_reason reason{};
-    dbk_consumer* consumer = nullptr;
-    dbk_consumer_config config{"test", 1, false, false, 0};
-    REQUIRE(dbk_consumer_create(engine.get(), loaded.program, &config, &reason, &consumer) == 0);
+    dbk_consumer* consumer = engine.created(dof.build());
     uint32_t matched = 0;
     host.alloc_max = 3 << 20;
     CHECK(dbk_consumer_enable(consumer, &reason, &matched) == -E2BIG);

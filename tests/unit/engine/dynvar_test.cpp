@@ -10,7 +10,6 @@ extern "C" {
 #include <algorithm>
 #include <atomic>
 #include <catch2/catch.hpp>
-#include <thread>
 
 using namespace daybreak::engine_test;
 
@@ -194,20 +193,9 @@ TEST_CASE("CPUs share a table without losing or mixing values", "[engine][dynvar
              vars};
     dof.ecb("test:::churn", {dof.trace(put), dof.trace({{ldgs(DIF_VAR_ARG1, 1), ret(1)}})});
     auto* consumer = engine.start(dof.build());
-    host.tick_step = 0; // the clock is shared between the threads
-    std::vector<std::thread> threads_;
-    for (uint32_t cpu = 0; cpu < cpus; cpu++) {
-        threads_.emplace_back([&, cpu] {
-            host_cpu = cpu;
-            for (uint64_t i = 0; i < 20000; i++) {
-                uint64_t key = (i % 12) * cpus + cpu, value = i % 3 == 0 ? 0 : i * cpus + cpu;
-                uint64_t args[DBK_PROBE_ARGS_MAX] = {key, value};
-                dbk_probe_fire(&churn, args, nullptr);
-            }
-        });
-    }
-    for (auto& thread : threads_)
-        thread.join();
+    Engine::fire_at_once(churn, cpus, 20000, [](uint32_t cpu, uint64_t i) {
+        return std::array{(i % 12) * cpus + cpu, i % 3 == 0 ? 0 : i * cpus + cpu};
+    });
     for (uint32_t cpu = 0; cpu < cpus; cpu++) {
         // The host may stop a thread inside a bucket, as the kernel never does: the others wait for
         // so long only.  A store then is a drop and ends its clause; a load is a drop and 0.

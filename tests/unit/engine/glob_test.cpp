@@ -52,12 +52,8 @@ TEST_CASE("an enabling pauses between probes that it does not match", "[engine][
         engine.probe("test", "m", name.c_str(), "go");
     Dof dof;
     dof.ecb("test::" + unclosed() + ":", {});
-    Loaded loaded = load(dof.build());
-    REQUIRE(loaded.error == 0);
     dbk_reason reason{};
-    dbk_consumer* consumer = nullptr;
-    dbk_consumer_config config{"test", 1, false, false, 0};
-    REQUIRE(dbk_consumer_create(engine.get(), loaded.program, &config, &reason, &consumer) == 0);
+    dbk_consumer* consumer = engine.created(dof.build());
     uint32_t matched = 0, before = host.pauses;
     SECTION("it is wanted") {
         CHECK(dbk_consumer_enable(consumer, &reason, &matched) == 0);

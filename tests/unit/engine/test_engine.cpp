@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <catch2/catch.hpp>
+#include <thread>
 
 // What must hold of each record of each firing: an assertion of the framework takes longer than all
 // that it looks at.
@@ -105,7 +106,7 @@ dbk_probe& Engine::probe(const char* provider, const char* module, const char* f
     return *probes_.back();
 }
 
-dbk_consumer* Engine::consumer(const std::vector<uint8_t>& image, dbk_consumer_config config) {
+dbk_consumer* Engine::created(const std::vector<uint8_t>& image, dbk_consumer_config config) {
     Loaded loaded = load(image);
     INFO(loaded.reason);
     REQUIRE(loaded.error == 0);
@@ -114,7 +115,13 @@ dbk_consumer* Engine::consumer(const std::vector<uint8_t>& image, dbk_consumer_c
     int error = dbk_consumer_create(engine_, loaded.program, &config, &reason, &consumer);
     INFO(reason.text);
     REQUIRE(error == 0);
+    return consumer;
+}
+
+dbk_consumer* Engine::consumer(const std::vector<uint8_t>& image, dbk_consumer_config config) {
+    dbk_consumer* consumer = created(image, config);
     consumers_.push_back(consumer);
+    dbk_reason reason{};
     uint32_t matched = 0;
     REQUIRE(dbk_consumer_enable(consumer, &reason, &matched) == 0);
     return consumer;
@@ -137,6 +144,23 @@ void Engine::fire(dbk_probe& probe, std::vector<uint64_t> args, uint32_t cpu) {
     host_cpu = cpu;
     dbk_probe_fire(&probe, args.data(), nullptr);
     host_cpu = before;
+}
+
+void Engine::fire_at_once(dbk_probe& probe, uint32_t cpus, uint64_t count,
+                          const std::function<std::array<uint64_t, 2>(uint32_t, uint64_t)>& args) {
+    host.tick_step = 0;
+    std::vector<std::thread> threads;
+    for (uint32_t cpu = 0; cpu < cpus; cpu++)
+        threads.emplace_back([&, cpu] {
+            host_cpu = cpu;
+            for (uint64_t i = 0; i < count; i++) {
+                const auto two = args(cpu, i);
+                uint64_t all[DBK_PROBE_ARGS_MAX] = {two[0], two[1]};
+                dbk_probe_fire(&probe, all, nullptr);
+            }
+        });
+    for (std::thread& thread : threads)
+        thread.join();
 }
 
 std::map<uint64_t, const dbk_segment_header*> segments(const dbk_consumer* consumer, uint32_t cpu) {

@@ -7,6 +7,7 @@
 #include "engine/api/engine.h"
 #include "tests/unit/engine/dof_builder.hpp"
 
+#include <array>
 #include <atomic>
 #include <functional>
 #include <map>
@@ -132,6 +133,9 @@ public:
     /// A probe with `arg_count` arguments in order; lives as long as this.
     dbk_probe& probe(const char* provider, const char* module, const char* function,
                      const char* name, uint8_t arg_count = 6);
+    /// Loads and creates, and leaves the rest to the test, which destroys it.
+    dbk_consumer* created(const std::vector<uint8_t>& image,
+                          dbk_consumer_config config = {"test", 1, false, false, 0});
     /// Loads, creates and enables; the test fails when that does.
     dbk_consumer* consumer(const std::vector<uint8_t>& image,
                            dbk_consumer_config config = {"test", 1, true, true, 0});
@@ -140,6 +144,11 @@ public:
                         dbk_consumer_config config = {"test", 1, true, true, 0});
     void destroy(dbk_consumer* consumer);
     void fire(dbk_probe& probe, std::vector<uint64_t> args = {}, uint32_t cpu = 0);
+    /// Fires on the first CPUs at once, so often on each, with `args` of CPU and number; then the
+    /// clock stands still.
+    static void
+    fire_at_once(dbk_probe& probe, uint32_t cpus, uint64_t count,
+                 const std::function<std::array<uint64_t, 2>(uint32_t, uint64_t)>& args);
 
 private:
     dbk_engine* engine_ = nullptr;

@@ -14,7 +14,6 @@ extern "C" {
 #include <catch2/catch.hpp>
 #include <map>
 #include <random>
-#include <thread>
 
 using namespace daybreak::engine_test;
 
@@ -359,19 +358,9 @@ TEST_CASE("CPUs share the slots without losing or mixing values", "[engine][thre
                              dof.trace({{ldgs(DIF_VAR_ARG0 + 1, 1), ret(1)}})});
     auto* consumer = engine.start(dof.build());
     const uint32_t room = consumer->dynvars.chunk_count;
-    host.tick_step = 0; // the clock is shared between the threads
-    std::vector<std::thread> list;
-    for (uint32_t cpu = 0; cpu < cpus; cpu++)
-        list.emplace_back([&, cpu] {
-            host_cpu = cpu;
-            for (uint64_t i = 0; i < 20000; i++) {
-                uint64_t args[DBK_PROBE_ARGS_MAX] = {i % 3 == 0 ? 0 : i * cpus + cpu,
-                                                     i % 5 == 0 ? 0 : i * cpus + cpu};
-                dbk_probe_fire(&churn, args, nullptr);
-            }
-        });
-    for (auto& thread : list)
-        thread.join();
+    Engine::fire_at_once(churn, cpus, 20000, [](uint32_t cpu, uint64_t i) {
+        return std::array{i % 3 == 0 ? 0 : i * cpus + cpu, i % 5 == 0 ? 0 : i * cpus + cpu};
+    });
     for (uint32_t cpu = 0; cpu < cpus; cpu++) {
         CHECK(drops(consumer, DBK_DROP_DYNAMIC, cpu) == 0);
         for (const auto& record : records(consumer, cpu)) {
@@ -397,18 +386,9 @@ TEST_CASE("threads take the slots that others give back", "[engine][thread][para
              dof.trace(set(0, DIF_VAR_ARG0 + 1))});
     auto* consumer = engine.start(dof.build());
     consumer->dynvars.secret = {0, 0}; // all are in line 0
-    host.tick_step = 0;                // the clock is shared between the threads
-    std::vector<std::thread> list;
-    for (uint32_t cpu = 0; cpu < cpus; cpu++)
-        list.emplace_back([&, cpu] {
-            host_cpu = cpu;
-            for (uint64_t i = 1; i < 20000; i++) {
-                uint64_t args[DBK_PROBE_ARGS_MAX] = {i * cpus + cpu, 0};
-                dbk_probe_fire(&churn, args, nullptr);
-            }
-        });
-    for (auto& thread : list)
-        thread.join();
+    Engine::fire_at_once(churn, cpus, 20000, [](uint32_t cpu, uint64_t i) {
+        return std::array{(i + 1) * cpus + cpu, uint64_t{0}};
+    });
     for (uint32_t cpu = 0; cpu < cpus; cpu++) {
         CHECK(drops(consumer, DBK_DROP_DYNAMIC, cpu) == 0);
         for (const auto& record : records(consumer, cpu))
