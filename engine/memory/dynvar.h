@@ -29,18 +29,33 @@
 
 #include "engine/types/internal.h"
 
+/* Which variable, or element. */
+struct dbk_dynvar_key {
+	uint32_t var; /* index in the program's variables */
+	uint32_t hash;
+	uint64_t thread;
+	uint32_t bytes;
+	const uint8_t *data;
+};
+
+/** dbk_dynvar_key() - of a variable whose tuple is the first @bytes of cpu->key, a multiple of 8;
+ * 0: it has none.  @thread: the current one's.  Probe context */
+void dbk_dynvar_key(const struct dbk_cpu *cpu, uint32_t var, bool thread, uint32_t bytes,
+		    struct dbk_dynvar_key *key_ret);
+
+/** dbk_bucket_load() - the value, or where its data is: in @copy, if that is not NULL, which has
+ * room for it.  0 when there is none, or after a DYNAMIC drop.  Probe context */
+uint64_t dbk_bucket_load(struct dbk_cpu *cpu, const struct dbk_dynvar_key *key, void *copy);
+
+/** dbk_bucket_store() - stores @value; by reference, what lies at that address, which is ours; 0
+ * frees. false: a DYNAMIC drop.  *change_ret: how many more variables are in the table now,
+ * untouched when as many.  Probe context */
+bool dbk_bucket_store(struct dbk_cpu *cpu, const struct dbk_dynvar_key *key, uint64_t value,
+		      int32_t *change_ret);
+
 /** dbk_dynvar_put() - @value into the chunk; by reference, what lies at that address, which is ours.
  * Probe context */
 void dbk_dynvar_put(struct dbk_dynvar *c, const struct dbk_var *var, uint64_t value);
-
-/** dbk_chain_store_scalar() - stores a thread-local scalar that has no slot; false: a DYNAMIC drop.
- * *change_ret: how many more variables are in the table now, untouched when as many.  Probe context
- */
-bool dbk_chain_store_scalar(struct dbk_cpu *cpu, uint32_t var, uint64_t value, int32_t *change_ret);
-
-/** dbk_thread_store_ref() - dbk_thread_store() in an ECB that was entered, of any type; what @value
- * refers to is in our memory.  Probe context */
-bool dbk_thread_store_ref(struct dbk_cpu *cpu, uint32_t var, uint64_t value);
 
 /** dbk_dynvars_init() - chunks for the consumer's program out of @bytes; nothing when it has no
  * dynamic variables. -ENOMEM.  Control path */

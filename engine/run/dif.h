@@ -198,11 +198,12 @@ uint64_t dbk_ref_load(uint8_t *storage, const struct dbk_var *var);
 void dbk_ref_store(struct dbk_cpu *cpu, uint8_t *storage, const struct dbk_var *var,
 		   uint64_t address);
 
-/** dbk_dynvar_load() - value of a dynamic variable, or address of its data; 0 when there is none.
- * The key is @tuple: the tuple stack counts, or (a thread-local scalar) it does not */
-uint64_t dbk_dynvar_load(struct dbk_cpu *cpu, uint32_t var, bool tuple, bool thread);
+/** dbk_dynvar_load() - value of an array's element, the tuple stack its key, or address of its
+ * data; 0 when there is none */
+uint64_t dbk_dynvar_load(struct dbk_cpu *cpu, uint32_t var, bool thread);
 
-/** dbk_dynvar_store() - stores; 0 frees.  No room is a DYNAMIC drop, not a fault */
+/** dbk_dynvar_store() - stores, with @tuple an array's element, else a thread-local scalar; 0
+ * frees.  No room is a DYNAMIC drop, not a fault */
 void dbk_dynvar_store(struct dbk_cpu *cpu, uint32_t var, bool tuple, bool thread, uint64_t value);
 
 #endif /* DBK_ENGINE_DIF_H */

@@ -10,8 +10,8 @@
  * The kernel is built without jump tables: a switch becomes a tree of compares.
  * The hot operations have a small tree of their own.
  */
+#include "engine/memory/thread.h"
 #include "engine/run/dif.h"
-#include "engine/run/thread.h"
 #include "engine/types/insn.h"
 
 __probe_ctx static uint64_t op_load(struct dbk_cpu *cpu, uint64_t address, uint32_t arg)
@@ -151,7 +151,7 @@ __probe_ctx static void op_variable(struct dbk_cpu *cpu, const struct dbk_insn *
 		break;
 	case DBK_IOP_LOAD_THREAD_ARRAY:
 	case DBK_IOP_LOAD_ARRAY:
-		*rd = dbk_dynvar_load(cpu, insn->arg, true, insn->op != DBK_IOP_LOAD_ARRAY);
+		*rd = dbk_dynvar_load(cpu, insn->arg, insn->op != DBK_IOP_LOAD_ARRAY);
 		break;
 	case DBK_IOP_STORE_THREAD:
 	case DBK_IOP_STORE_THREAD_ARRAY:

@@ -10,8 +10,8 @@
 #define DBK_ENGINE_FIRE_SIMPLE_H
 
 #include "engine/api/words.h"
+#include "engine/memory/thread.h"
 #include "engine/run/fire.h"
-#include "engine/run/thread.h"
 
 /* ---- values --------------------------------------------------------------------------- */
 

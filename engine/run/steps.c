@@ -9,8 +9,8 @@
 #include "engine/api/trigger.h"
 #include "engine/memory/account.h"
 #include "engine/memory/speculation.h"
+#include "engine/memory/thread.h"
 #include "engine/run/simple.h"
-#include "engine/run/thread.h"
 
 /* A record or a key while it is built. */
 struct build {

@@ -214,7 +214,7 @@ struct dbk_bucket {
 	uint32_t first;	  /* chunk index + 1 */
 };
 
-/* A thread-local scalar; run/thread.h. */
+/* A thread-local scalar; memory/thread.h. */
 struct dbk_thread_slot {
 	uint64_t thread; /* [A] dbk_host_thread_key(), 0: free; the rest belongs to that thread */
 	uint64_t value;	 /* by reference: the address of the chunk's data */

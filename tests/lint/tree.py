@@ -10,6 +10,7 @@
   part       and those between the sub-folders of analyze/, engine/ and kmod/ too
   arch       what knows the processor is in kmod/arch: registers, numbers of system calls, headers of its own; its headers are "arch/..."
   circle     nor do those between the sub-folders of a folder lead back to where they began
+  declared   a header of engine/ or kmod/ declares only functions that its own sub-folder defines, but for what is made for others (api, include)
   todo       nothing is left marked to be done at once
   test       each file of tests is named in its folder's CMakeLists.txt, or found there by a pattern
 
@@ -298,6 +299,24 @@ def circles(texts):
                 yield f"{path}:{number}: circle: {target} leads back to {a}"
 
 
+FUNCTION = r"^(?!static\b|typedef\b|return\b|else\b|[#}])[a-z_][\w\s*]*?\b(\w+)\(([^;{}]*)\)[\w\s]*"
+
+
+def declared_elsewhere(texts):
+    """Of {path: text}: where a header declares a function that its sub-folder does not define."""
+    def functions(path, end):
+        text = re.sub(r"/\*.*?\*/|//[^\n]*|__attribute__\(\(.*?\)\)", lambda m: re.sub(r"[^\n]", "", m[0]), texts[path], flags=re.DOTALL)
+        return [(text.count("\n", 0, m.start(1)) + 1, m[1]) for m in re.finditer(FUNCTION + end, text, re.MULTILINE)]
+
+    mine = [path for path in texts if path.startswith(("engine/", "kmod/"))]
+    defined = {(part_of(path), name) for path in mine if path.endswith((".c", ".cpp")) for _, name in functions(path, r"\{")}
+    for path in mine:
+        if path.endswith(".h") and part_of(path) not in ("engine/api", "kmod/include"):
+            for number, name in functions(path, ";"):
+                if (part_of(path), name) not in defined:
+                    yield f"{path}:{number}: declared: {name}() is not defined in {part_of(path)}"
+
+
 def tracked(root):
     """Git's files below `root`; where there is no git or no repository, all but git's own and what is made."""
     command = ["git", "ls-files", "--cached", "--others", "--exclude-standard"]
@@ -335,6 +354,11 @@ def self_test():
     one_way = {"base/a/x.hpp": '#include "base/b/y.hpp"\n', "base/b/y.hpp": '#include "base/c.hpp"\n', "base/c.hpp": ""}
     if list(circles(one_way)) or len(list(circles({**one_way, "base/c.hpp": '#include "base/a/x.hpp"\n'}))) != 3:
         bad.append("circle")
+    rooms = {"engine/run/x.h": "/* f(); */\nbool\ndbk_f(int a,\n      int b);\n", "engine/api/x.h": "void dbk_f(void);\n",
+             "engine/run/x.c": "static int g(void)\n{\n\tdbk_f(1, 2);\n}\n"}
+    there = "__probe_ctx __attribute__((__cold__)) bool dbk_f(int a, int b)\n{\n"
+    if list(declared_elsewhere({**rooms, "engine/run/y.c": there})) or len(list(declared_elsewhere({**rooms, "engine/memory/x.c": there}))) != 1:
+        bad.append("declared")
     if not any("must not" in line for line, _ in findings(
             "engine/sim/a.cpp", spdx + '#include "live/process/target.hpp"\n')):
         bad.append("arrow to a sub-folder")
@@ -384,7 +408,7 @@ def main():
         for line, _ in findings(path, text):
             print(line)
             count += 1
-    for line in circles(texts):
+    for line in [*circles(texts), *declared_elsewhere(texts)]:
         print(line)
         count += 1
     print(f"lint: {files} files, {count} findings")

@@ -3,8 +3,7 @@
 #include "engine/memory/buffer.h"
 #include "engine/memory/dynvar.h"
 #include "engine/memory/dynvar_chunks.h"
-#include "engine/run/dif.h"
-#include "engine/run/thread.h"
+#include "engine/memory/thread.h"
 
 /* What the table of chains looks for in the dbk_cpu, when no ECB was entered. */
 __probe_ctx static void name_consumer(struct dbk_cpu *cpu, struct dbk_consumer *consumer)
@@ -16,8 +15,11 @@ __probe_ctx static void name_consumer(struct dbk_cpu *cpu, struct dbk_consumer *
 __probe_ctx __attribute__((__noinline__)) uint64_t
 dbk_thread_load_rest(struct dbk_cpu *cpu, struct dbk_consumer *consumer, uint32_t var)
 {
+	struct dbk_dynvar_key key;
+
 	name_consumer(cpu, consumer);
-	return dbk_dynvar_load(cpu, var, false, true);
+	dbk_dynvar_key(cpu, var, true, 0, &key);
+	return dbk_bucket_load(cpu, &key, NULL);
 }
 
 /* A slot of the line that was free and is this thread's now, or NULL. */
@@ -41,11 +43,13 @@ __probe_ctx __attribute__((__noinline__)) static bool
 store_elsewhere(struct dbk_cpu *cpu, struct dbk_consumer *consumer, struct dbk_thread_line *line,
 		uint32_t var, uint64_t value)
 {
+	struct dbk_dynvar_key key;
 	int32_t change = 0;
 	bool stored;
 
 	name_consumer(cpu, consumer);
-	stored = dbk_chain_store_scalar(cpu, var, value, &change);
+	dbk_dynvar_key(cpu, var, true, 0, &key);
+	stored = dbk_bucket_store(cpu, &key, value, &change);
 	if (change != 0)
 		dbk_fetch_add(&line->elsewhere, (uint32_t)change);
 	return stored;

@@ -85,4 +85,8 @@ static __probe_ctx_inline uint64_t dbk_thread_load(struct dbk_cpu *cpu,
 bool dbk_thread_store(struct dbk_cpu *cpu, struct dbk_consumer *consumer, uint32_t var,
 		      uint64_t value);
 
+/** dbk_thread_store_ref() - dbk_thread_store() in an ECB that was entered, of any type; what @value
+ * refers to is in our memory.  Probe context */
+bool dbk_thread_store_ref(struct dbk_cpu *cpu, uint32_t var, uint64_t value);
+
 #endif /* DBK_ENGINE_THREAD_H */
