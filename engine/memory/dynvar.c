@@ -28,14 +28,15 @@ __probe_ctx static uint32_t take_from(struct dbk_dynvars *dynvars, uint64_t *lis
 	return DBK_CHUNK_NONE;
 }
 
-/* Own list first, then everybody's. */
 __probe_ctx uint32_t dbk_chunk_take(struct dbk_dynvars *dynvars, uint32_t cpu)
 {
-	uint32_t i, number = DBK_CHUNK_NONE, at = cpu;
+	struct dbk_free_list *own = &dynvars->free[cpu];
+	uint32_t looks, number = take_from(dynvars, &own->head);
 
-	for (i = 0; i < dynvars->free_count && number == DBK_CHUNK_NONE; i++) {
-		number = take_from(dynvars, &dynvars->free[at].head);
-		at = at + 1 == dynvars->free_count ? 0 : at + 1;
+	for (looks = 0; number == DBK_CHUNK_NONE && looks < DBK_CHUNK_LOOKS_MAX; looks++) {
+		number = take_from(dynvars, &dynvars->free[own->search].head);
+		if (number == DBK_CHUNK_NONE)
+			own->search = own->search + 1 == dynvars->free_count ? 0 : own->search + 1;
 	}
 	return number;
 }

@@ -4,13 +4,18 @@
  *
  * Each CPU has a list of its own, on a line of the cache of its own, and takes from
  * another's only when that is empty.  At first it holds neighbours in memory.
+ *
+ * A machine may have thousands of CPUs, and what a store may cost is a flat sum
+ * (docs/design/0028-work-of-a-firing.md): so it looks at a few lists, and the CPU's next
+ * store goes on where it ended, at the list that had one last.
  */
 #ifndef DBK_ENGINE_CHUNKS_H
 #define DBK_ENGINE_CHUNKS_H
 
 #include "engine/types/internal.h"
 
-#define DBK_CHUNK_NONE 0u
+#define DBK_CHUNK_NONE	    0u
+#define DBK_CHUNK_LOOKS_MAX 32u /* lists of others, in a store: some 250 instructions if empty */
 
 /** dbk_chunk() - the chunk with this index + 1 */
 static __probe_ctx_inline struct dbk_dynvar *dbk_chunk(const struct dbk_dynvars *dynvars,
@@ -43,7 +48,8 @@ static __probe_ctx_inline uint32_t dbk_chunk_take_own(struct dbk_dynvars *dynvar
 	return DBK_CHUNK_NONE;
 }
 
-/** dbk_chunk_take() - one that is free, of any list, or DBK_CHUNK_NONE */
+/** dbk_chunk_take() - one that is free, of the CPU's list or one of DBK_CHUNK_LOOKS_MAX others, or
+ * DBK_CHUNK_NONE */
 uint32_t dbk_chunk_take(struct dbk_dynvars *dynvars, uint32_t cpu);
 
 /** dbk_chunk_give() - the chunk is free again */

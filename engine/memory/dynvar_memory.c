@@ -16,10 +16,11 @@ static uint32_t power_of_two_from(uint64_t n)
 	return power;
 }
 
-/* Deals the chunks out to the CPUs' free lists: neighbours to the same, the first of them first. */
+/* Deals the chunks out to the CPUs' free lists: neighbours to the same, the first of them first.
+ * Who needs another's looks at its neighbour's first. */
 static void deal_chunks(struct dbk_dynvars *dynvars)
 {
-	uint32_t number;
+	uint32_t number, i;
 
 	dbk_assert(dynvars->chunk_count != 0 && dynvars->free_count != 0);
 	for (number = dynvars->chunk_count; number > 0; number--) {
@@ -29,6 +30,8 @@ static void deal_chunks(struct dbk_dynvars *dynvars)
 		dbk_chunk(dynvars, number)->next = (uint32_t)*list;
 		*list = number;
 	}
+	for (i = 0; i < dynvars->free_count; i++)
+		dynvars->free[i].search = (i + 1) % dynvars->free_count;
 }
 
 static bool has_thread_scalars(const struct dbk_program *program)

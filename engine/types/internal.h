@@ -234,8 +234,9 @@ struct dbk_thread_line {
 
 /* The chunks that are free, of one CPU. */
 struct dbk_free_list {
-	uint64_t head; /* [A] tag << 32 | chunk index + 1 */
-	uint64_t reserved[DBK_CACHE_LINE_BYTES / 8 - 1];
+	uint64_t head;	 /* [A] tag << 32 | chunk index + 1 */
+	uint32_t search; /* [P] the list that its CPU looks at when this one is empty */
+	uint32_t reserved[DBK_CACHE_LINE_BYTES / 4 - 3];
 };
 
 struct dbk_dynvars {

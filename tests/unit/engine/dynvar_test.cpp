@@ -5,6 +5,7 @@
 
 extern "C" {
 #include "engine/memory/dynvar.h"
+#include "engine/memory/dynvar_chunks.h"
 }
 
 #include <algorithm>
@@ -105,6 +106,38 @@ TEST_CASE("a full table drops, and freeing makes room", "[engine][dynvar]") {
     CHECK(t.fetch(3) == 3);
     CHECK(t.fetch(2) == 20);
     CHECK(drops(t.consumer, DBK_DROP_DYNAMIC) == 1);
+}
+
+TEST_CASE("a store looks at some CPUs' free chunks, and the next one goes on from there",
+          "[engine][dynvar][work]") {
+    constexpr uint32_t cpus = 200;
+    Engine engine(cpus);
+    engine.probe("test", "m", "f", "set");
+    Dof dof;
+    dof.option(DTRACEOPT_BUFSIZE, 1 << 16);
+    dof.option(DTRACEOPT_DYNVARSIZE, 2 * 144); // two variables: of CPUs 0 and 100
+    dof.ecb("test:::set", {dof.trace({{ldgs(DIF_VAR_ARG0, 1), push_value(1),
+                                       var_op(DIF_OP_STGAA, kVar, 1), flushts(), ret(0)},
+                                      no_type(),
+                                      {},
+                                      "",
+                                      arrays(DIFV_SCOPE_GLOBAL)})});
+    auto* consumer = engine.start(dof.build());
+    dbk_dynvars* table = &consumer->dynvars;
+    REQUIRE(table->chunk_count == 2);
+    CHECK(dbk_chunk_take(table, 0) == 1);
+    const uint32_t looks = DBK_CHUNK_LOOKS_MAX, before = (100 - 1) / looks;
+    for (uint32_t i = 0; i < before; i++)
+        CHECK(dbk_chunk_take(table, 0) == DBK_CHUNK_NONE);
+    CHECK(dbk_chunk_take(table, 0) == 2);
+    CHECK(dbk_chunk_take(table, 0) == DBK_CHUNK_NONE);
+    // Where it was found last it is looked for first; and a CPU that comes near finds it at once.
+    table->free[0].search = 100;
+    dbk_chunk_give(table, 100, 2);
+    CHECK(dbk_chunk_take(table, 0) == 2);
+    CHECK(table->free[0].search == 100);
+    dbk_chunk_give(table, 100, 2);
+    CHECK(dbk_chunk_take(table, 100 - looks) == 2);
 }
 
 TEST_CASE("there is always room for one variable", "[engine][dynvar]") {
