@@ -57,133 +57,48 @@ static bool subroutine_follows(uint32_t id)
 	       id == DIF_SUBR_LINK_NTOP;
 }
 
-static bool is_branch(uint32_t op)
+/* Of this instruction: those of its operation that hold. */
+static uint32_t facts_of(const struct walk *walk, const struct dbk_insn *insn)
 {
-	return (op >= DBK_IOP_BE && op <= DBK_IOP_BA) || (op >= DBK_IOP_BG && op <= DBK_IOP_BLEU);
-}
+	uint32_t facts = dbk_iop_facts(insn->op);
 
-static bool refers(const struct walk *walk, const struct dbk_insn *insn)
-{
-	return walk->program->vars[insn->arg].by_ref;
+	if ((facts & DBK_OP_EITHER) != 0)
+		facts &= walk->program->vars[insn->arg].by_ref
+				 ? ~DBK_OP_OUTSIDE
+				 : ~(DBK_OP_LEADS | DBK_OP_THROUGH_RD);
+	if (insn->op == DBK_IOP_RET && (walk->difo->type.flags & DIF_TF_BYREF) == 0)
+		facts &= ~DBK_OP_THROUGH_RD;
+	if (insn->op == DBK_IOP_LOAD_VAR && variable_leads_somewhere(insn->arg))
+		facts |= DBK_OP_LEADS;
+	return facts;
 }
 
 /* Registers that it reads memory through. */
-static uint32_t followed(const struct walk *walk, const struct dbk_insn *insn)
+static uint32_t followed(const struct dbk_insn *insn, uint32_t facts)
 {
-	uint32_t rd = 1u << insn->rd, r1 = 1u << insn->r1, r2 = 1u << insn->r2;
-
-	switch (insn->op) {
-	case DBK_IOP_LOAD:
-	case DBK_IOP_COPYS:
-		return r1;
-	case DBK_IOP_SCMP:
-		return r1 | r2;
-	case DBK_IOP_PUSH_REF:
-	case DBK_IOP_STORE_GLOBAL_REF:
-	case DBK_IOP_STORE_LOCAL_REF:
-		return rd;
-	case DBK_IOP_STORE_THREAD:
-	case DBK_IOP_STORE_ARRAY:
-	case DBK_IOP_STORE_THREAD_ARRAY:
-		return refers(walk, insn) ? rd : 0;
-	case DBK_IOP_RET:
-		return (walk->difo->type.flags & DIF_TF_BYREF) != 0 ? rd : 0;
-	default:
-		return 0;
-	}
-}
-
-/* Whether what it puts into rd leads to memory that is there. */
-static bool leads_somewhere(const struct walk *walk, const struct dbk_insn *insn, uint32_t known)
-{
-	bool from_r1 = (known & 1u << insn->r1) != 0, from_r2 = (known & 1u << insn->r2) != 0;
-
-	switch (insn->op) {
-	case DBK_IOP_LOAD_VAR:
-		return variable_leads_somewhere(insn->arg);
-	case DBK_IOP_MOV:
-	case DBK_IOP_LOAD:
-		return from_r1;
-	case DBK_IOP_ADD:
-		return from_r1 || from_r2;
-	case DBK_IOP_LOAD_THREAD:
-	case DBK_IOP_LOAD_ARRAY:
-	case DBK_IOP_LOAD_THREAD_ARRAY:
-		return refers(walk, insn);
-	case DBK_IOP_SETS:
-	case DBK_IOP_LOAD_GLOBAL_REF:
-	case DBK_IOP_LOAD_LOCAL_REF:
-	case DBK_IOP_CALL: /* mostly a string of the engine's */
-	case DBK_IOP_ALLOCS:
-		return true;
-	default:
-		return false;
-	}
-}
-
-static bool writes_rd(uint32_t op)
-{
-	switch (op) {
-	case DBK_IOP_CMP:
-	case DBK_IOP_TST:
-	case DBK_IOP_SCMP:
-	case DBK_IOP_STORE:
-	case DBK_IOP_STORE_GLOBAL:
-	case DBK_IOP_STORE_LOCAL:
-	case DBK_IOP_STORE_THREAD:
-	case DBK_IOP_STORE_ARRAY:
-	case DBK_IOP_STORE_THREAD_ARRAY:
-	case DBK_IOP_STORE_GLOBAL_REF:
-	case DBK_IOP_STORE_LOCAL_REF:
-	case DBK_IOP_PUSH_REF:
-	case DBK_IOP_PUSH_VALUE:
-	case DBK_IOP_POP:
-	case DBK_IOP_FLUSH:
-	case DBK_IOP_COPYS:
-	case DBK_IOP_NOP:
-		return false;
-	default:
-		return true;
-	}
+	return ((facts & DBK_OP_THROUGH_R1) != 0 ? 1u << insn->r1 : 0) |
+	       ((facts & DBK_OP_THROUGH_R2) != 0 ? 1u << insn->r2 : 0) |
+	       ((facts & DBK_OP_THROUGH_RD) != 0 ? 1u << insn->rd : 0);
 }
 
 /* What is known after the instruction, if the next one follows it. */
-static uint32_t known_after(struct walk *walk, const struct dbk_insn *insn, uint32_t known)
+static uint32_t known_after(struct walk *walk, const struct dbk_insn *insn, uint32_t facts,
+			    uint32_t known)
 {
 	uint32_t rd = 1u << insn->rd;
 
-	if (is_branch(insn->op)) {
+	if ((facts & DBK_OP_BRANCH) != 0) {
 		walk->arriving[insn->arg] &= (uint8_t)known;
 		return insn->op == DBK_IOP_BA ? ALL_REGISTERS : known;
 	}
 	if (insn->op == DBK_IOP_RET)
 		return ALL_REGISTERS;
-	if (!writes_rd(insn->op))
+	if ((facts & DBK_OP_WRITES) == 0)
 		return known;
-	return leads_somewhere(walk, insn, known) ? known | rd : known & ~rd;
-}
-
-/* Numbers from outside, and whether a subroutine uses one as an address. */
-static void note(struct walk *walk, const struct dbk_insn *insn)
-{
-	switch (insn->op) {
-	case DBK_IOP_LOAD_ARG:
-	case DBK_IOP_LOAD_ARGS:
-	case DBK_IOP_LOAD_GLOBAL:
-	case DBK_IOP_LOAD_LOCAL:
-		walk->has_number = true;
-		break;
-	case DBK_IOP_LOAD_THREAD:
-	case DBK_IOP_LOAD_ARRAY:
-	case DBK_IOP_LOAD_THREAD_ARRAY:
-		walk->has_number |= !refers(walk, insn);
-		break;
-	case DBK_IOP_CALL:
-		walk->follows |= subroutine_follows(insn->arg);
-		break;
-	default:
-		break;
-	}
+	if ((facts & DBK_OP_LEADS) != 0 ||
+	    ((facts & DBK_OP_KEEPS) != 0 && (known & (1u << insn->r1 | 1u << insn->r2)) != 0))
+		return known | rd;
+	return known & ~rd;
 }
 
 static bool difo_is_heavy(const struct dbk_program *program, const struct dbk_difo *difo,
@@ -195,15 +110,17 @@ static bool difo_is_heavy(const struct dbk_program *program, const struct dbk_di
 	memset(arriving, ALL_REGISTERS, difo->insn_count);
 	for (i = 0; i < difo->insn_count; i++) {
 		const struct dbk_insn *insn = &difo->insns[i];
+		uint32_t facts = facts_of(&walk, insn);
 
 		known &= arriving[i];
-		if ((followed(&walk, insn) & ~known) != 0 || insn->op == DBK_IOP_LOAD_USER ||
+		if ((followed(insn, facts) & ~known) != 0 || insn->op == DBK_IOP_LOAD_USER ||
 		    insn->op == DBK_IOP_LOAD_UREGS ||
 		    (insn->op == DBK_IOP_LOAD_VAR && variable_is_heavy(insn->arg)) ||
 		    (insn->op == DBK_IOP_CALL && subroutine_is_heavy(insn->arg)))
 			return true;
-		note(&walk, insn);
-		known = known_after(&walk, insn, known);
+		walk.has_number |= (facts & DBK_OP_OUTSIDE) != 0;
+		walk.follows |= insn->op == DBK_IOP_CALL && subroutine_follows(insn->arg);
+		known = known_after(&walk, insn, facts, known);
 	}
 	return walk.has_number && walk.follows;
 }

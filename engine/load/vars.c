@@ -152,8 +152,7 @@ static void place_values(struct dbk_program *program, struct dbk_difo *difo)
 	for (i = 0; i < difo->insn_count; i++) {
 		struct dbk_insn *insn = &difo->insns[i];
 
-		if (insn->op == DBK_IOP_LOAD_GLOBAL || insn->op == DBK_IOP_STORE_GLOBAL ||
-		    insn->op == DBK_IOP_LOAD_LOCAL || insn->op == DBK_IOP_STORE_LOCAL)
+		if ((dbk_iop_facts(insn->op) & DBK_OP_PLACED) != 0)
 			insn->arg = program->vars[insn->arg].offset;
 	}
 }

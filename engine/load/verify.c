@@ -54,6 +54,7 @@ static const struct {
 	[DIF_FORM_R1_RD] = {READS, ZERO, WRITES},
 	[DIF_FORM_R1_R2] = {READS, READS, ZERO},
 	[DIF_FORM_R1_R2_RD] = {READS, READS, WRITES},
+	[DIF_FORM_R1_R2_RS] = {READS, READS, READS}, /* copys: memory in rs, as stores have it */
 	[DIF_FORM_LOAD] = {READS, ZERO, WRITES},
 	[DIF_FORM_STORE] = {READS, ZERO, READS},
 	[DIF_FORM_INT_RD] = {OTHER, OTHER, WRITES},
@@ -86,92 +87,36 @@ static int check_field(struct verify *v, uint32_t number, uint32_t use, uint8_t 
 static int check_fields(struct verify *v)
 {
 	uint32_t form = ops[v->op].form;
-	uint32_t rd = form_fields[form].rd;
-	int error;
+	int error = check_field(v, DIF_INSTR_R1(v->word), form_fields[form].r1, &v->to->r1);
 
-	/* copys names memory in rd, as stores do: it is read there. */
-	if (v->op == DIF_OP_COPYS)
-		rd = READS;
-	error = check_field(v, DIF_INSTR_R1(v->word), form_fields[form].r1, &v->to->r1);
 	if (error == 0)
 		error = check_field(v, DIF_INSTR_R2(v->word), form_fields[form].r2, &v->to->r2);
 	if (error == 0)
-		error = check_field(v, DIF_INSTR_RD(v->word), rd, &v->to->rd);
+		error = check_field(v, DIF_INSTR_RD(v->word), form_fields[form].rd, &v->to->rd);
 	return error;
 }
 
-/* A DIF operation that is one of Daybreak's, with a constant argument. */
-struct plain {
-	uint8_t op;
-	uint8_t iop;
-	uint8_t arg;
-};
-
 #define LOADS(sb, sh, sw, ub, uh, uw, x, iop)                                                      \
-	{sb, iop, 1 | DBK_LOAD_SIGNED}, {sh, iop, 2 | DBK_LOAD_SIGNED},                            \
-		{sw, iop, 4 | DBK_LOAD_SIGNED}, {ub, iop, 1}, {uh, iop, 2}, {uw, iop, 4},          \
-		{x, iop, 8},
+	[sb] = {iop, 1 | DBK_LOAD_SIGNED}, [sh] = {iop, 2 | DBK_LOAD_SIGNED},                      \
+	[sw] = {iop, 4 | DBK_LOAD_SIGNED}, [ub] = {iop, 1}, [uh] = {iop, 2}, [uw] = {iop, 4}, [x] = {iop, 8},
 
-static const struct plain plain_ops[] = {
-	{DIF_OP_OR, DBK_IOP_OR, 0},
-	{DIF_OP_XOR, DBK_IOP_XOR, 0},
-	{DIF_OP_AND, DBK_IOP_AND, 0},
-	{DIF_OP_SLL, DBK_IOP_SLL, 0},
-	{DIF_OP_SRL, DBK_IOP_SRL, 0},
-	{DIF_OP_SRA, DBK_IOP_SRA, 0},
-	{DIF_OP_SUB, DBK_IOP_SUB, 0},
-	{DIF_OP_ADD, DBK_IOP_ADD, 0},
-	{DIF_OP_MUL, DBK_IOP_MUL, 0},
-	{DIF_OP_SDIV, DBK_IOP_SDIV, 0},
-	{DIF_OP_UDIV, DBK_IOP_UDIV, 0},
-	{DIF_OP_SREM, DBK_IOP_SREM, 0},
-	{DIF_OP_UREM, DBK_IOP_UREM, 0},
-	{DIF_OP_NOT, DBK_IOP_NOT, 0},
-	{DIF_OP_MOV, DBK_IOP_MOV, 0},
-	{DIF_OP_CMP, DBK_IOP_CMP, 0},
-	{DIF_OP_TST, DBK_IOP_TST, 0},
-	{DIF_OP_SCMP, DBK_IOP_SCMP, 0},
-	{DIF_OP_RET, DBK_IOP_RET, 0},
-	{DIF_OP_NOP, DBK_IOP_NOP, 0},
-	{DIF_OP_POPTS, DBK_IOP_POP, 0},
-	{DIF_OP_FLUSHTS, DBK_IOP_FLUSH, 0},
-	{DIF_OP_ALLOCS, DBK_IOP_ALLOCS, 0},
-	{DIF_OP_COPYS, DBK_IOP_COPYS, 0},
-	{DIF_OP_STB, DBK_IOP_STORE, 1},
-	{DIF_OP_STH, DBK_IOP_STORE, 2},
-	{DIF_OP_STW, DBK_IOP_STORE, 4},
-	{DIF_OP_STX, DBK_IOP_STORE, 8},
+/* By DIF instruction: its operation, and its argument if that is a constant. */
+static const struct {
+	uint8_t iop, arg;
+} decoded[] = {
+/* A row without an instruction is after all instructions. */
+#define OWN(name, dif, text, facts) [(dif) != 0 ? (dif) : 0x80 + DBK_IOP_##name] = {DBK_IOP_##name, 0},
+	DBK_IOPS(OWN)
+#undef OWN
+	[DIF_OP_STB] = {DBK_IOP_STORE, 1}, [DIF_OP_STH] = {DBK_IOP_STORE, 2},
+	[DIF_OP_STW] = {DBK_IOP_STORE, 4}, [DIF_OP_STX] = {DBK_IOP_STORE, 8},
 	LOADS(DIF_OP_LDSB, DIF_OP_LDSH, DIF_OP_LDSW, DIF_OP_LDUB, DIF_OP_LDUH, DIF_OP_LDUW,
 	      DIF_OP_LDX, DBK_IOP_LOAD)
 	/* Restricted loads are checked like all loads: there is nothing more to restrict. */
 	LOADS(DIF_OP_RLDSB, DIF_OP_RLDSH, DIF_OP_RLDSW, DIF_OP_RLDUB, DIF_OP_RLDUH, DIF_OP_RLDUW,
 	      DIF_OP_RLDX, DBK_IOP_LOAD)
-		LOADS(DIF_OP_ULDSB, DIF_OP_ULDSH, DIF_OP_ULDSW, DIF_OP_ULDUB, DIF_OP_ULDUH,
-		      DIF_OP_ULDUW, DIF_OP_ULDX, DBK_IOP_LOAD_USER)};
-
-static bool decode_plain(struct verify *v)
-{
-	uint32_t i;
-
-	for (i = 0; i < DBK_ARRAY_COUNT(plain_ops); i++) {
-		if (plain_ops[i].op != v->op)
-			continue;
-		v->to->op = plain_ops[i].iop;
-		v->to->arg = plain_ops[i].arg;
-		if (v->op == DIF_OP_FLUSHTS)
-			v->tuple_bytes = 0;
-		return true;
-	}
-	return false;
-}
-
-static const uint8_t branches[] = {
-	[DIF_OP_BA - DIF_OP_BA] = DBK_IOP_BA,	  [DIF_OP_BE - DIF_OP_BA] = DBK_IOP_BE,
-	[DIF_OP_BNE - DIF_OP_BA] = DBK_IOP_BNE,	  [DIF_OP_BG - DIF_OP_BA] = DBK_IOP_BG,
-	[DIF_OP_BGU - DIF_OP_BA] = DBK_IOP_BGU,	  [DIF_OP_BGE - DIF_OP_BA] = DBK_IOP_BGE,
-	[DIF_OP_BGEU - DIF_OP_BA] = DBK_IOP_BGEU, [DIF_OP_BL - DIF_OP_BA] = DBK_IOP_BL,
-	[DIF_OP_BLU - DIF_OP_BA] = DBK_IOP_BLU,	  [DIF_OP_BLE - DIF_OP_BA] = DBK_IOP_BLE,
-	[DIF_OP_BLEU - DIF_OP_BA] = DBK_IOP_BLEU,
+	LOADS(DIF_OP_ULDSB, DIF_OP_ULDSH, DIF_OP_ULDSW, DIF_OP_ULDUB, DIF_OP_ULDUH,
+	      DIF_OP_ULDUW, DIF_OP_ULDX, DBK_IOP_LOAD_USER)
 };
 
 static int decode_branch(struct verify *v)
@@ -182,7 +127,6 @@ static int decode_branch(struct verify *v)
 		return refuse(v, "branches may only go forward");
 	if (label >= v->difo->insn_count)
 		return refuse(v, "branches past the last instruction");
-	v->to->op = branches[v->op - DIF_OP_BA];
 	v->to->r1 = v->to->r2 = v->to->rd = 0;
 	v->to->arg = label;
 	return 0;
@@ -197,12 +141,10 @@ static int decode_constant(struct verify *v)
 		if (index >= v->difo->integer_count)
 			return refuse(v, "integer table index out of range");
 		v->last_setx = v->difo->integers[index];
-		v->to->op = DBK_IOP_SETX;
 		return 0;
 	}
 	if (index >= v->difo->string_bytes)
 		return refuse(v, "string table index out of range");
-	v->to->op = DBK_IOP_SETS;
 	return 0;
 }
 
@@ -309,7 +251,6 @@ static int decode_call(struct verify *v)
 				  v->pc, dbk_subr_name(id));
 	if (id == DIF_SUBR_SPECULATION)
 		v->loader->program->calls_speculation = true;
-	v->to->op = DBK_IOP_CALL;
 	v->to->arg = id;
 	return 0;
 }
@@ -321,7 +262,6 @@ static int decode_push(struct verify *v)
 
 	if (type != DIF_TYPE_CTF && type != DIF_TYPE_STRING)
 		return refuse(v, "a tuple member is neither an integer nor a string");
-	v->to->op = v->op == DIF_OP_PUSHTR ? DBK_IOP_PUSH_REF : DBK_IOP_PUSH_VALUE;
 	v->to->r1 = (uint8_t)type;
 	/* What the key will take: strings by strsize, other references by their size operand. */
 	if (v->op == DIF_OP_PUSHTR && type == DIF_TYPE_STRING)
@@ -344,6 +284,8 @@ static int verify_insn(struct verify *v)
 				  "instruction %u: opcode %u does not exist", v->pc, v->op);
 	if (ops[v->op].form == DIF_FORM_XLREF_RD)
 		return refuse(v, "translators must be resolved before loading");
+	v->to->op = decoded[v->op].iop;
+	v->to->arg = decoded[v->op].arg;
 	if (ops[v->op].form == DIF_FORM_LABEL)
 		return decode_branch(v);
 	error = check_fields(v);
@@ -363,7 +305,10 @@ static int verify_insn(struct verify *v)
 	case DIF_FORM_PUSH:
 		return decode_push(v);
 	default:
-		return decode_plain(v) ? 0 : refuse(v, "not offered here");
+		dbk_assert(v->to->op != DBK_IOP_RET || v->op == DIF_OP_RET); /* it has a row */
+		if (v->op == DIF_OP_FLUSHTS)
+			v->tuple_bytes = 0;
+		return 0;
 	}
 }
 
@@ -391,14 +336,13 @@ static void note_unset(struct verify *v)
 		read = v->op == DIF_OP_BA ? 0 : COMPARED;
 		arriving[v->to->arg] |= (uint8_t)v->unset;
 	} else {
-		uint32_t rd = v->op == DIF_OP_COPYS ? READS : form_fields[form].rd;
-
 		read = bit_if(form_fields[form].r1 == READS, v->to->r1) |
-		       bit_if(form_fields[form].r2 == READS, v->to->r2) | bit_if(rd == READS, v->to->rd);
+		       bit_if(form_fields[form].r2 == READS, v->to->r2) |
+		       bit_if(form_fields[form].rd == READS, v->to->rd);
 		read &= ~COMPARED; /* r0 */
-		written = bit_if(rd == WRITES, v->to->rd);
+		written = bit_if(form_fields[form].rd == WRITES, v->to->rd);
 	}
-	if (v->op == DIF_OP_CMP || v->op == DIF_OP_TST || v->op == DIF_OP_SCMP)
+	if ((dbk_iop_facts(v->to->op) & DBK_OP_COMPARES) != 0)
 		written |= COMPARED;
 	v->difo->reads_unset |= (read & v->unset) != 0;
 	v->unset &= ~written;

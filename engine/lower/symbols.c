@@ -11,12 +11,6 @@ static const uint64_t outcome_operands[DBK_OUTCOMES][2] = {
 	[DBK_OUTCOME_LESS_UNSIGN] = {0, ~0ull},
 };
 
-static bool is_branch(uint32_t op)
-{
-	return op == DBK_IOP_BA || op == DBK_IOP_BE || op == DBK_IOP_BNE ||
-	       (op >= DBK_IOP_BG && op <= DBK_IOP_BLEU);
-}
-
 static bool same_symbol(struct symbol a, struct symbol b)
 {
 	return a.kind == b.kind && a.value == b.value;
@@ -84,12 +78,6 @@ static bool is_known(struct symbol s)
 	return is_operand(s) || s.kind == SYMBOL_LINK;
 }
 
-static bool commutes(uint32_t op)
-{
-	return op == DBK_IOP_ADD || op == DBK_IOP_AND || op == DBK_IOP_OR || op == DBK_IOP_XOR ||
-	       op == DBK_IOP_MUL;
-}
-
 /* The result of an instruction of two operands; SYMBOL_UNKNOWN when it has no symbol. */
 static struct symbol combine(struct run *run, uint32_t op, struct symbol a, struct symbol b)
 {
@@ -106,7 +94,7 @@ static struct symbol combine(struct run *run, uint32_t op, struct symbol a, stru
 	if (a.kind == SYMBOL_CONST) {
 		struct symbol s = a;
 
-		if (!commutes(op))
+		if ((dbk_iop_facts(op) & DBK_OP_COMMUTES) == 0)
 			return result;
 		a = b;
 		b = s;
@@ -333,7 +321,7 @@ static bool step(struct run *run, const struct dbk_insn *insn)
 	case DBK_IOP_SCMP:
 		return compare(run, regs[insn->r1], regs[insn->r2], SYMBOL_STRING);
 	default:
-		if (insn->op < DBK_IOP_ADD || insn->op > DBK_IOP_MUL)
+		if ((dbk_iop_facts(insn->op) & DBK_OP_COMPUTES) == 0)
 			return false;
 		s = combine(run, insn->op, regs[insn->r1], regs[insn->r2]);
 		if (s.kind == SYMBOL_UNKNOWN)
@@ -363,7 +351,7 @@ bool dbk_symbols_run(struct run *run, struct symbol *result_ret)
 			*result_ret = run->regs[insn->rd];
 			return true;
 		}
-		if (is_branch(insn->op)) {
+		if ((dbk_iop_facts(insn->op) & DBK_OP_BRANCH) != 0) {
 			if (!take_branch(run, insn, &pc))
 				return false;
 			continue;

@@ -23,80 +23,33 @@ namespace {
 
 constexpr size_t kCommentMax = 100;
 
-/// Operators of instructions of two operands that are the same in C.
+/// C's, of what an instruction computes, or of what a branch asks.
 const char* operator_of(uint32_t op) {
-    switch (op) {
-    case DBK_IOP_ADD:
-        return "+";
-    case DBK_IOP_SUB:
-        return "-";
-    case DBK_IOP_AND:
-        return "&";
-    case DBK_IOP_OR:
-        return "|";
-    case DBK_IOP_XOR:
-        return "^";
-    case DBK_IOP_MUL:
-        return "*";
-    case DBK_IOP_SLL:
-        return "<<";
-    case DBK_IOP_SRL:
-    case DBK_IOP_SRA:
-        return ">>";
-    default:
-        return nullptr;
-    }
+#define TEXT(name, dif, text, facts) text,
+    static const char* const texts[] = {DBK_IOPS(TEXT)};
+#undef TEXT
+    return texts[op];
 }
 
 std::string binary_text(uint32_t op, const std::string& a, const std::string& b) {
     bool shift = op == DBK_IOP_SLL || op == DBK_IOP_SRL || op == DBK_IOP_SRA;
     std::string right = shift ? "(" + b + " & 63)" : b;
-    if (op == DBK_IOP_SRA)
+    if ((dbk_iop_facts(op) & DBK_OP_SIGNED) != 0)
         return "(uint64_t)((int64_t)" + a + " >> " + right + ")";
     return a + " " + operator_of(op) + " " + right;
 }
 
-struct Branch {
-    const char* comparison;
-    bool is_signed;
-};
-
-/// What a conditional branch asks; a null comparison: it is none.
-Branch branch_of(uint32_t op) {
-    switch (op) {
-    case DBK_IOP_BE:
-        return {"==", false};
-    case DBK_IOP_BNE:
-        return {"!=", false};
-    case DBK_IOP_BG:
-        return {">", true};
-    case DBK_IOP_BGU:
-        return {">", false};
-    case DBK_IOP_BGE:
-        return {">=", true};
-    case DBK_IOP_BGEU:
-        return {">=", false};
-    case DBK_IOP_BL:
-        return {"<", true};
-    case DBK_IOP_BLU:
-        return {"<", false};
-    case DBK_IOP_BLE:
-        return {"<=", true};
-    case DBK_IOP_BLEU:
-        return {"<=", false};
-    default:
-        return {nullptr, false};
-    }
+bool is_branch(uint32_t op) {
+    return (dbk_iop_facts(op) & DBK_OP_BRANCH) != 0;
 }
 
-bool is_branch(uint32_t op) {
-    return op == DBK_IOP_BA || branch_of(op).comparison != nullptr;
+bool is_conditional(uint32_t op) {
+    return is_branch(op) && op != DBK_IOP_BA;
 }
 
 /// Whether dbk_dif_exec_rest() runs it, on a struct dbk_exec.
 bool is_rest(uint32_t op) {
-    return op >= DBK_IOP_HOT_END && !is_branch(op) && op != DBK_IOP_NOT && op != DBK_IOP_NOP &&
-           op != DBK_IOP_LOAD_THREAD && op != DBK_IOP_SETS;
+    return op >= DBK_IOP_HOT_END && (dbk_iop_facts(op) & (DBK_OP_BRANCH | DBK_OP_IN_C)) == 0;
 }
 
 std::span<const dbk_insn> insns_of(const dbk_difo& difo) {
@@ -111,7 +64,7 @@ public:
         for (const dbk_insn& insn : insns_of(difo)) {
             uses_rest_ = uses_rest_ || is_rest(insn.op);
             compares_ = compares_ || insn.op == DBK_IOP_CMP || insn.op == DBK_IOP_TST;
-            asks_ = asks_ || branch_of(insn.op).comparison != nullptr;
+            asks_ = asks_ || is_conditional(insn.op);
             if (is_branch(insn.op))
                 targets_.push_back(insn.arg);
         }
@@ -164,7 +117,7 @@ std::string Object::variables() const {
 
 /// What an instruction puts into its register; "" when it is not of that kind.
 std::string Object::assignment(const dbk_insn& insn, uint32_t pc) const {
-    if (operator_of(insn.op) != nullptr)
+    if ((dbk_iop_facts(insn.op) & DBK_OP_COMPUTES) != 0)
         return binary_text(insn.op, reg(insn.r1), reg(insn.r2)) + ";";
     switch (insn.op) {
     case DBK_IOP_LOAD_ARG:
@@ -200,11 +153,10 @@ std::string Object::assignment(const dbk_insn& insn, uint32_t pc) const {
 
 std::string Object::statement(uint32_t pc) const {
     const dbk_insn& insn = difo_.insns[pc];
-    Branch branch = branch_of(insn.op);
-    const char* cast = branch.is_signed ? "(int64_t)" : "";
-    if (branch.comparison != nullptr)
+    const char* cast = (dbk_iop_facts(insn.op) & DBK_OP_SIGNED) != 0 ? "(int64_t)" : "";
+    if (is_conditional(insn.op))
         return strprintf("if (%s%s %s %s%s)\n\t\tgoto at_%u;", cast, code("a").c_str(),
-                         branch.comparison, cast, code("b").c_str(), insn.arg);
+                         operator_of(insn.op), cast, code("b").c_str(), insn.arg);
     std::string value = assignment(insn, pc);
     if (!value.empty())
         return reg(insn.rd) + " = " + value;
@@ -298,8 +250,7 @@ std::string in_comment(std::string_view text) {
 bool is_plain(const dbk_program& program, const dbk_difo& difo, Cost& cost) {
     cost.work += difo.work;
     for (const dbk_insn& insn : insns_of(difo)) {
-        bool plain = insn.op < DBK_IOP_HOT_END || is_branch(insn.op) || insn.op == DBK_IOP_NOT ||
-                     insn.op == DBK_IOP_NOP;
+        bool plain = !is_rest(insn.op) && insn.op != DBK_IOP_SETS;
         if (insn.op == DBK_IOP_LOAD_ARG)
             cost.args = std::max(cost.args, insn.arg + 1);
         if (insn.op == DBK_IOP_LOAD_VAR)

@@ -13,73 +13,118 @@
 
 #include "engine/types/internal.h"
 
-enum dbk_iop {
-	/* hot; arg: */
-	DBK_IOP_RET,
-	DBK_IOP_LOAD_ARG, /* argument index */
-	DBK_IOP_LOAD_VAR, /* built-in variable id */
-	DBK_IOP_SETX,	  /* integer index */
-	DBK_IOP_CMP,
-	DBK_IOP_BE, /* branches: target instruction */
-	DBK_IOP_BNE,
-	DBK_IOP_BA,
-	DBK_IOP_MOV,
-	DBK_IOP_TST,
-	DBK_IOP_ADD,
-	DBK_IOP_SUB,
-	DBK_IOP_AND,
-	DBK_IOP_OR,
-	DBK_IOP_XOR,
-	DBK_IOP_SLL,
-	DBK_IOP_SRL,
-	DBK_IOP_SRA,
-	DBK_IOP_MUL,
-	DBK_IOP_LOAD_GLOBAL, /* by value: offset in the globals */
-	DBK_IOP_STORE_GLOBAL,
-	DBK_IOP_LOAD_LOCAL, /* by value: offset in the locals */
-	DBK_IOP_STORE_LOCAL,
-	DBK_IOP_HOT_END, /* none; the others follow */
-
-	DBK_IOP_BG = DBK_IOP_HOT_END,
-	DBK_IOP_BGU,
-	DBK_IOP_BGE,
-	DBK_IOP_BGEU,
-	DBK_IOP_BL,
-	DBK_IOP_BLU,
-	DBK_IOP_BLE,
-	DBK_IOP_BLEU,
-	DBK_IOP_LOAD,	   /* rd = memory at r1; arg: DBK_LOAD_ of width and sign */
-	DBK_IOP_LOAD_USER, /* the same from the process */
-	DBK_IOP_STORE,	   /* memory at rd = r1; arg: width */
-	DBK_IOP_SETS,	   /* string offset */
-	DBK_IOP_SCMP,
-	DBK_IOP_LOAD_THREAD, /* self->x: variable index */
-	DBK_IOP_STORE_THREAD,
-	DBK_IOP_LOAD_ARRAY, /* x[...]: variable index */
-	DBK_IOP_STORE_ARRAY,
-	DBK_IOP_LOAD_THREAD_ARRAY, /* self->x[...]: variable index */
-	DBK_IOP_STORE_THREAD_ARRAY,
-	DBK_IOP_LOAD_GLOBAL_REF, /* by reference: variable index */
-	DBK_IOP_STORE_GLOBAL_REF,
-	DBK_IOP_LOAD_LOCAL_REF,
-	DBK_IOP_STORE_LOCAL_REF,
-	DBK_IOP_LOAD_GUARDED, /* LOAD_VAR that needs a privilege, which is lacking */
-	DBK_IOP_LOAD_ARGS,    /* args[r2] */
-	DBK_IOP_LOAD_UREGS,   /* uregs[r2] */
-	DBK_IOP_CALL,	      /* subroutine id */
-	DBK_IOP_PUSH_REF,     /* r1: type, r2: size register, rd: value register */
-	DBK_IOP_PUSH_VALUE,
-	DBK_IOP_POP,
-	DBK_IOP_FLUSH,
-	DBK_IOP_NOT,
-	DBK_IOP_SDIV,
-	DBK_IOP_UDIV,
-	DBK_IOP_SREM,
-	DBK_IOP_UREM,
-	DBK_IOP_ALLOCS,
-	DBK_IOP_COPYS,
-	DBK_IOP_NOP,
+/* What the engine knows of an operation, beside what it does. */
+enum {
+	DBK_OP_WRITES = 0x1,	    /* stores into rd */
+	DBK_OP_COMPARES = 0x2,	    /* sets what branches compare */
+	DBK_OP_BRANCH = 0x4,	    /* arg: target instruction */
+	DBK_OP_COMPUTES = 0x8,	    /* rd = r1 op r2, as dbk_binary() does */
+	DBK_OP_COMMUTES = 0x10,
+	DBK_OP_SIGNED = 0x20,	    /* its operands are */
+	DBK_OP_THROUGH_R1 = 0x40,   /* reads memory where r1 leads */
+	DBK_OP_THROUGH_R2 = 0x80,
+	DBK_OP_THROUGH_RD = 0x100,  /* RET: if the object's value is by reference */
+	DBK_OP_LEADS = 0x200,	    /* rd then leads to memory that is there, the engine's own */
+	DBK_OP_KEEPS = 0x400,	    /* rd then leads where r1 or r2 did */
+	DBK_OP_OUTSIDE = 0x800,	    /* what is in rd then comes from outside the expression */
+	DBK_OP_EITHER = 0x1000,	    /* a variable by reference, which LEADS and is read THROUGH, or by value, from OUTSIDE */
+	DBK_OP_PLACED = 0x2000,	    /* arg: variable index, from dbk_vars_layout() on its offset in the storage */
+	DBK_OP_IN_C = 0x4000,	    /* a translated object has it in C, as hot ones and branches; not by dbk_dif_exec_rest() */
 };
+
+/*
+ * X(name, DIF instruction, operator, facts)     the comment: what is in arg, or else
+ *
+ * The DIF instruction is the one that always becomes this operation; 0: load/verify.c chooses among several. The operator
+ * is C's, between r1 and r2 or between what was compared. Rows keep their order: run/exec.c asks for ranges of them.
+ * A new instruction is a row here, one of DBK_DIF_OPS (formats/abi/dif.h), and what it does in run/exec.c.
+ */
+#define DBK_IOPS_HOT(X)                                                                                            \
+	X(RET, DIF_OP_RET, "", DBK_OP_THROUGH_RD)                                                                  \
+	X(LOAD_ARG, 0, "", DBK_OP_WRITES | DBK_OP_OUTSIDE) /* argument index */                                    \
+	X(LOAD_VAR, 0, "", DBK_OP_WRITES) /* built-in variable id */                                               \
+	X(SETX, DIF_OP_SETX, "", DBK_OP_WRITES) /* integer index */                                                \
+	X(CMP, DIF_OP_CMP, "", DBK_OP_COMPARES)                                                                    \
+	X(BE, DIF_OP_BE, "==", DBK_OP_BRANCH) /* branches: target instruction */                                   \
+	X(BNE, DIF_OP_BNE, "!=", DBK_OP_BRANCH)                                                                    \
+	X(BA, DIF_OP_BA, "", DBK_OP_BRANCH)                                                                        \
+	X(MOV, DIF_OP_MOV, "", DBK_OP_WRITES | DBK_OP_KEEPS)                                                       \
+	X(TST, DIF_OP_TST, "", DBK_OP_COMPARES)                                                                    \
+	X(ADD, DIF_OP_ADD, "+", DBK_OP_WRITES | DBK_OP_COMPUTES | DBK_OP_COMMUTES | DBK_OP_KEEPS)                  \
+	X(SUB, DIF_OP_SUB, "-", DBK_OP_WRITES | DBK_OP_COMPUTES)                                                   \
+	X(AND, DIF_OP_AND, "&", DBK_OP_WRITES | DBK_OP_COMPUTES | DBK_OP_COMMUTES)                                 \
+	X(OR, DIF_OP_OR, "|", DBK_OP_WRITES | DBK_OP_COMPUTES | DBK_OP_COMMUTES)                                   \
+	X(XOR, DIF_OP_XOR, "^", DBK_OP_WRITES | DBK_OP_COMPUTES | DBK_OP_COMMUTES)                                 \
+	X(SLL, DIF_OP_SLL, "<<", DBK_OP_WRITES | DBK_OP_COMPUTES)                                                  \
+	X(SRL, DIF_OP_SRL, ">>", DBK_OP_WRITES | DBK_OP_COMPUTES)                                                  \
+	X(SRA, DIF_OP_SRA, ">>", DBK_OP_WRITES | DBK_OP_COMPUTES | DBK_OP_SIGNED)                                  \
+	X(MUL, DIF_OP_MUL, "*", DBK_OP_WRITES | DBK_OP_COMPUTES | DBK_OP_COMMUTES)                                 \
+	X(LOAD_GLOBAL, 0, "", DBK_OP_WRITES | DBK_OP_OUTSIDE | DBK_OP_PLACED) /* by value */                       \
+	X(STORE_GLOBAL, 0, "", DBK_OP_PLACED)                                                                      \
+	X(LOAD_LOCAL, 0, "", DBK_OP_WRITES | DBK_OP_OUTSIDE | DBK_OP_PLACED)                                       \
+	X(STORE_LOCAL, 0, "", DBK_OP_PLACED)
+
+#define DBK_IOPS_REST(X)                                                                                           \
+	X(BG, DIF_OP_BG, ">", DBK_OP_BRANCH | DBK_OP_SIGNED)                                                       \
+	X(BGU, DIF_OP_BGU, ">", DBK_OP_BRANCH)                                                                     \
+	X(BGE, DIF_OP_BGE, ">=", DBK_OP_BRANCH | DBK_OP_SIGNED)                                                    \
+	X(BGEU, DIF_OP_BGEU, ">=", DBK_OP_BRANCH)                                                                  \
+	X(BL, DIF_OP_BL, "<", DBK_OP_BRANCH | DBK_OP_SIGNED)                                                       \
+	X(BLU, DIF_OP_BLU, "<", DBK_OP_BRANCH)                                                                     \
+	X(BLE, DIF_OP_BLE, "<=", DBK_OP_BRANCH | DBK_OP_SIGNED)                                                    \
+	X(BLEU, DIF_OP_BLEU, "<=", DBK_OP_BRANCH)                                                                  \
+	X(LOAD, 0, "", DBK_OP_WRITES | DBK_OP_THROUGH_R1 | DBK_OP_KEEPS) /* rd = memory at r1; DBK_LOAD_ of width and sign */ \
+	X(LOAD_USER, 0, "", DBK_OP_WRITES) /* the same from the process */                                         \
+	X(STORE, 0, "", 0) /* memory at rd = r1; width */                                                          \
+	X(SETS, DIF_OP_SETS, "", DBK_OP_WRITES | DBK_OP_LEADS | DBK_OP_IN_C) /* string offset */                   \
+	X(SCMP, DIF_OP_SCMP, "", DBK_OP_COMPARES | DBK_OP_THROUGH_R1 | DBK_OP_THROUGH_R2)                          \
+	X(LOAD_THREAD, 0, "", DBK_OP_WRITES | DBK_OP_EITHER | DBK_OP_LEADS | DBK_OP_OUTSIDE | DBK_OP_IN_C) /* self->x: variable index, as all that follow */ \
+	X(STORE_THREAD, 0, "", DBK_OP_EITHER | DBK_OP_THROUGH_RD)                                                  \
+	X(LOAD_ARRAY, 0, "", DBK_OP_WRITES | DBK_OP_EITHER | DBK_OP_LEADS | DBK_OP_OUTSIDE) /* x[...] */           \
+	X(STORE_ARRAY, 0, "", DBK_OP_EITHER | DBK_OP_THROUGH_RD)                                                   \
+	X(LOAD_THREAD_ARRAY, 0, "", DBK_OP_WRITES | DBK_OP_EITHER | DBK_OP_LEADS | DBK_OP_OUTSIDE) /* self->x[...] */ \
+	X(STORE_THREAD_ARRAY, 0, "", DBK_OP_EITHER | DBK_OP_THROUGH_RD)                                            \
+	X(LOAD_GLOBAL_REF, 0, "", DBK_OP_WRITES | DBK_OP_LEADS) /* by reference */                                 \
+	X(STORE_GLOBAL_REF, 0, "", DBK_OP_THROUGH_RD)                                                              \
+	X(LOAD_LOCAL_REF, 0, "", DBK_OP_WRITES | DBK_OP_LEADS)                                                     \
+	X(STORE_LOCAL_REF, 0, "", DBK_OP_THROUGH_RD)                                                               \
+	X(LOAD_GUARDED, 0, "", DBK_OP_WRITES) /* LOAD_VAR that needs a privilege, which is lacking */              \
+	X(LOAD_ARGS, 0, "", DBK_OP_WRITES | DBK_OP_OUTSIDE) /* args[r2] */                                         \
+	X(LOAD_UREGS, 0, "", DBK_OP_WRITES) /* uregs[r2] */                                                        \
+	X(CALL, DIF_OP_CALL, "", DBK_OP_WRITES | DBK_OP_LEADS) /* subroutine id; most give a string of the engine's */ \
+	X(PUSH_REF, DIF_OP_PUSHTR, "", DBK_OP_THROUGH_RD) /* r1: type, r2: size register, rd: value register */    \
+	X(PUSH_VALUE, DIF_OP_PUSHTV, "", 0)                                                                        \
+	X(POP, DIF_OP_POPTS, "", 0)                                                                                \
+	X(FLUSH, DIF_OP_FLUSHTS, "", 0)                                                                            \
+	X(NOT, DIF_OP_NOT, "", DBK_OP_WRITES | DBK_OP_IN_C)                                                        \
+	X(SDIV, DIF_OP_SDIV, "", DBK_OP_WRITES)                                                                    \
+	X(UDIV, DIF_OP_UDIV, "", DBK_OP_WRITES)                                                                    \
+	X(SREM, DIF_OP_SREM, "", DBK_OP_WRITES)                                                                    \
+	X(UREM, DIF_OP_UREM, "", DBK_OP_WRITES)                                                                    \
+	X(ALLOCS, DIF_OP_ALLOCS, "", DBK_OP_WRITES | DBK_OP_LEADS)                                                 \
+	X(COPYS, DIF_OP_COPYS, "", DBK_OP_THROUGH_R1) /* r2 bytes from r1 to rd */                                 \
+	X(NOP, DIF_OP_NOP, "", DBK_OP_IN_C)
+
+#define DBK_IOPS(X) DBK_IOPS_HOT(X) DBK_IOPS_REST(X)
+
+#define DBK_IOP_ENUM(name, dif, text, facts) DBK_IOP_##name,
+enum dbk_iop {
+	DBK_IOPS_HOT(DBK_IOP_ENUM)
+	DBK_IOP_HOT_END,
+	DBK_IOP_HOT_LAST = DBK_IOP_HOT_END - 1, /* the next row's number follows this one's */
+	DBK_IOPS_REST(DBK_IOP_ENUM)
+};
+#undef DBK_IOP_ENUM
+
+/** dbk_iop_facts() - DBK_OP_ bits of an operation */
+static inline uint32_t dbk_iop_facts(uint32_t op)
+{
+#define DBK_IOP_FACTS(name, dif, text, facts) facts,
+	static const uint16_t facts_of[] = {DBK_IOPS(DBK_IOP_FACTS)};
+#undef DBK_IOP_FACTS
+
+	return facts_of[op];
+}
 
 /* The argument of LOAD and LOAD_USER. */
 #define DBK_LOAD_BYTES(arg) ((arg)&0xfu)

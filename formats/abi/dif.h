@@ -24,6 +24,7 @@
 /*
  * Operand forms, the fourth column of DBK_DIF_OPS:
  *   NONE, RD, R1, R1_RD, R1_R2, R1_R2_RD   registers only
+ *   R1_R2_RS                               the same, but the last is read
  *   LABEL                                  branch target
  *   LOAD, STORE                            [r1] -> rd, r1 -> [rd]
  *   INT_RD, STR_RD                         table index, rd
@@ -40,6 +41,7 @@ enum dif_form {
 	DIF_FORM_R1_RD,
 	DIF_FORM_R1_R2,
 	DIF_FORM_R1_R2_RD,
+	DIF_FORM_R1_R2_RS,
 	DIF_FORM_LABEL,
 	DIF_FORM_LOAD,
 	DIF_FORM_STORE,
@@ -113,7 +115,7 @@ enum dif_form {
 	X(DIF_OP_LDLS, 56, "ldls", DIF_FORM_VAR_RD)                                                \
 	X(DIF_OP_STLS, 57, "stls", DIF_FORM_VAR_RS)                                                \
 	X(DIF_OP_ALLOCS, 58, "allocs", DIF_FORM_R1_RD)                                             \
-	X(DIF_OP_COPYS, 59, "copys", DIF_FORM_R1_R2_RD)                                            \
+	X(DIF_OP_COPYS, 59, "copys", DIF_FORM_R1_R2_RS)                                            \
 	X(DIF_OP_STB, 60, "stb", DIF_FORM_STORE)                                                   \
 	X(DIF_OP_STH, 61, "sth", DIF_FORM_STORE)                                                   \
 	X(DIF_OP_STW, 62, "stw", DIF_FORM_STORE)                                                   \

@@ -211,6 +211,7 @@ std::string print_instruction(const Difo& difo, uint32_t i) {
     case DIF_FORM_R1_R2:
         return strprintf("%-7s %%r%u, %%r%u", name, r1, r2);
     case DIF_FORM_R1_R2_RD:
+    case DIF_FORM_R1_R2_RS:
         return strprintf("%-7s %%r%u, %%r%u, %%r%u", name, r1, r2, rd);
     case DIF_FORM_LABEL:
         return strprintf("%-7s %u", name, DIF_INSTR_LABEL(i));
