@@ -44,7 +44,7 @@ struct dbk_probe;
 
 /** dbk_host_alloc() - @bytes of zeroed memory, readable in probe context; NULL when there is none.
  * Failing harms nothing else on the machine.  It should begin with a line of the cache, where it
- * is a power of two of 64 bytes or more, or larger than a page: arrays of lines are as one CPU's. */
+ * is a multiple of 64 bytes: so what one CPU writes has lines of its own. */
 void *dbk_host_alloc(size_t bytes);
 
 /** dbk_host_alloc_max() - bytes of it that one purpose of a consumer may take, on all CPUs: its

@@ -91,11 +91,11 @@ static int fill_segments(struct dbk_consumer *consumer, struct dbk_buffer *buffe
 	return 0;
 }
 
-/* Memory that a program may have none of. */
+/* A CPU's memory that a program may have none of. */
 static int fill_bytes(uint8_t **memory, uint32_t bytes)
 {
 	if (bytes != 0 && *memory == NULL)
-		*memory = dbk_host_alloc(bytes);
+		*memory = dbk_alloc_lines(bytes);
 	return bytes != 0 && *memory == NULL ? -ENOMEM : 0;
 }
 

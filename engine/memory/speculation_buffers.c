@@ -52,7 +52,7 @@ int dbk_specbufs_fill(struct dbk_consumer *consumer, struct dbk_buffer *buffer)
 		return 0;
 	if (buffer->specbufs == NULL)
 		buffer->specbufs =
-			dbk_host_alloc(consumer->speculation_count * sizeof(*buffer->specbufs));
+			dbk_alloc_lines(consumer->speculation_count * sizeof(*buffer->specbufs));
 	if (buffer->specbufs == NULL)
 		return -ENOMEM;
 	buffer->speculation_next = (uint32_t)((uint64_t)consumer->speculation_count * buffer->cpu /

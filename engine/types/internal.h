@@ -232,6 +232,12 @@ struct dbk_thread_line {
 
 #define DBK_CACHE_LINE_BYTES 64u /* what two CPUs must not both write often */
 
+/** dbk_alloc_lines() - dbk_host_alloc() for what one CPU writes: small allocations share a line */
+static inline void *dbk_alloc_lines(size_t bytes)
+{
+	return dbk_host_alloc(DBK_ROUND_UP(bytes, DBK_CACHE_LINE_BYTES));
+}
+
 /* The chunks that are free, of one CPU. */
 struct dbk_free_list {
 	uint64_t head;	 /* [A] tag << 32 | chunk index + 1 */

@@ -35,6 +35,7 @@ class Machine {
 public:
     explicit Machine(Dof& dof) : engine_(kCpus), probe_(engine_.probe("test", "", "", "go")) {
         dof.option(DBK_OPT_SEGMENTSIZE, 4096);
+        host.packs = true; // as the kernel: what is rounded up here is not there
         consumer_ = engine_.start(dof.build(), {"test", kCpus, true, true, DBK_AGGREGATE_ENGINE});
     }
 
@@ -101,14 +102,35 @@ TEST_CASE("no cache line is written by the firings of two CPUs", "[engine][lines
     dof.ecb("test:::go", {dof.trace(stored(DIF_OP_STTS, kVar + 2))});
     SECTION("clause-local variables")
     dof.ecb("test:::go", {dof.trace(stored(DIF_OP_STLS, kVar + 1))});
+    SECTION("records into a speculation") {
+        dof.option(DTRACEOPT_NSPEC, 1);
+        dof.ecb("test:::go", {dof.trace({{call(DIF_SUBR_SPECULATION, 1), ret(1)}})});
+        dof.ecb("test:::go",
+                {{DTRACEACT_SPECULATE, dof.difo({{setx(0, 1), ret(1)}, int_type(), {1}})},
+                 dof.trace({{ldgs(DIF_VAR_ARG0 + 2, 1), ret(1)}})});
+    }
     SECTION("predicates that do not hold")
     dof.ecb("test:::go", {dof.trace({{ldgs(DIF_VAR_ARG0, 1), ret(1)}})},
             dof.difo({{ldgs(DIF_VAR_ARG0 + 5, 1), ret(1)}, int_type()}));
     CHECK(Machine(dof).shared(firings) == 0);
 }
 
-TEST_CASE("a global variable is a line that CPUs share", "[engine][lines]") {
+TEST_CASE("what is one for all CPUs is a line that they share", "[engine][lines]") {
     Dof dof;
+    size_t lines = 1;
+    SECTION("a global variable")
     dof.ecb("test:::go", {dof.trace(stored(DIF_OP_STGS, kVar))});
-    CHECK(Machine(dof).shared(100) == 1);
+    SECTION("an element of an associative array, and its bucket") {
+        dof.ecb("test:::go",
+                {dof.trace({{push_value(0), ldgs(DIF_VAR_ARG0 + 2, 1),
+                             var_op(DIF_OP_STGAA, kVar, 1), flushts(), ret(1)},
+                            no_type(),
+                            {},
+                            "",
+                            {variable(kVar, DIFV_SCOPE_GLOBAL, int_type(), DIFV_KIND_ARRAY)}})});
+        lines = 2;
+    }
+    SECTION("snapshot() too soon after the last: its entry counts them")
+    dof.ecb("test:::go", {dof.snapshot("slow")});
+    CHECK(Machine(dof).shared(100) == lines);
 }

@@ -4,6 +4,7 @@
 #include "tests/unit/engine/test_host.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cstdlib>
 #include <utility>
 
@@ -56,6 +57,7 @@ using daybreak::engine_test::copy_from;
 using daybreak::engine_test::copy_string;
 using daybreak::engine_test::host;
 using daybreak::engine_test::host_cpu;
+using daybreak::engine_test::HostState;
 using daybreak::engine_test::note;
 
 namespace {
@@ -70,8 +72,24 @@ void* noted(void* memory, size_t bytes) {
 
 void free_noted(void* memory) {
     std::lock_guard lock(memory_mutex);
-    host.memory.erase(static_cast<const uint8_t*>(memory));
-    std::free(memory);
+    auto at = host.memory.find(static_cast<const uint8_t*>(memory));
+    bool is_packed = at != host.memory.end() && at->second < sizeof(HostState::Line);
+    if (at != host.memory.end())
+        host.memory.erase(at);
+    if (!is_packed)
+        std::free(memory);
+}
+
+/// Less than a line, beside others.
+void* pack(size_t bytes) {
+    size_t rounded = std::bit_ceil(std::max<size_t>(bytes, 8));
+    auto& [line, used_bytes] = host.packable[rounded];
+    if (used_bytes + rounded > sizeof(HostState::Line)) {
+        line = host.packed.emplace_back().bytes;
+        used_bytes = 0;
+    }
+    used_bytes += rounded;
+    return noted(line + used_bytes - rounded, bytes);
 }
 
 } // namespace
@@ -83,6 +101,8 @@ void* dbk_host_alloc(size_t bytes) {
         return nullptr;
     if (host.allocations_left > 0)
         host.allocations_left--;
+    if (host.packs && bytes < sizeof(HostState::Line))
+        return pack(bytes);
     // Alignment of struct dbk_buffer; the kernel's large allocations have page alignment.
     size_t rounded = (std::max<size_t>(bytes, 1) + 63) & ~size_t{63};
     return noted(std::aligned_alloc(64, rounded), rounded);

@@ -9,6 +9,7 @@
 
 #include <array>
 #include <atomic>
+#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
@@ -84,6 +85,16 @@ struct HostState {
     /// Runs something on a CPU, with its interrupts off; empty: no one else is there.
     std::function<void(uint32_t cpu, const std::function<void()>& run)> on_cpu;
     uint64_t alloc_max = 1ull << 40;
+    bool packs = false; ///< small allocations lie beside others of their size, as the kernel's do
+    struct alignas(64) Line {
+        uint8_t bytes[64];
+    };
+    struct OpenLine {
+        uint8_t* line = nullptr;
+        size_t used_bytes = sizeof(Line);
+    };
+    std::deque<Line> packed;             ///< lines of those ...
+    std::map<size_t, OpenLine> packable; ///< ... and those with room, by size
     uint32_t pages_largest = DBK_PAGES_BYTES_MAX; ///< larger blocks there are none: memory in pieces
     uint64_t secret = 0x5ec4e7; ///< dbk_host_secret() goes on from it
     int cpus_locked = 0; ///< between dbk_host_cpus_lock() and _unlock()
