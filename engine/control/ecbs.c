@@ -226,20 +226,20 @@ static bool ends_with_others(const struct dbk_probe *probe, const struct dbk_con
 
 struct dbk_ecb *dbk_ecbs_unlink_probe(struct dbk_probe *probe)
 {
-	struct dbk_ecb *chain = probe->ecbs;
+	struct dbk_ecb *list = probe->ecbs;
 
 	dbk_store_release(&probe->ecbs, NULL);
-	return chain;
+	return list;
 }
 
-void dbk_ecbs_free_chain(struct dbk_ecb *chain)
+void dbk_ecbs_free(struct dbk_ecb *list)
 {
 	struct dbk_ecb *next;
 
-	for (; chain != NULL; chain = next) {
-		next = chain->next;
-		dbk_assert(chain->probe->ecbs != chain);
-		free_ecb(chain);
+	for (; list != NULL; list = next) {
+		next = list->next;
+		dbk_assert(list->probe->ecbs != list);
+		free_ecb(list);
 	}
 }
 
@@ -283,20 +283,20 @@ static void keep_room(struct dbk_consumer *consumer, struct dbk_probe *probe)
 		dbk_store_relaxed(&consumer->firing_bytes, (uint32_t)all);
 }
 
-/* Appends @chain to the probe's list; enables the probe when it had none.  On failure the chain is
+/* Appends @list to the probe's list; enables the probe when it had none.  On failure the list is
  * freed. */
-static int publish(struct dbk_consumer *consumer, struct dbk_probe *probe, struct dbk_ecb *chain)
+static int publish(struct dbk_consumer *consumer, struct dbk_probe *probe, struct dbk_ecb *list)
 {
 	bool was_enabled = probe->ecbs != NULL;
 	int error;
 
 	if (ends_with_others(probe, consumer))
-		chain->predicate_kind = DBK_ECB_AFTER_OTHERS;
+		list->predicate_kind = DBK_ECB_AFTER_OTHERS;
 	if (was_enabled)
 		dbk_store_relaxed(&probe->ecbs->alone, DBK_ALONE_NOT);
-	else if (chain->next == NULL)
-		chain->alone = chain->own_alone;
-	dbk_store_release(end_of_list(probe), chain);
+	else if (list->next == NULL)
+		list->alone = list->own_alone;
+	dbk_store_release(end_of_list(probe), list);
 	keep_room(consumer, probe);
 	if (was_enabled || dbk_probe_is_own(consumer->engine, probe))
 		return 0;
@@ -304,14 +304,14 @@ static int publish(struct dbk_consumer *consumer, struct dbk_probe *probe, struc
 	if (error != 0) {
 		dbk_store_release(&probe->ecbs, NULL);
 		dbk_host_synchronize();
-		dbk_ecbs_free_chain(chain);
+		dbk_ecbs_free(list);
 	}
 	return error;
 }
 
 int dbk_ecbs_add(struct dbk_consumer *consumer, struct dbk_probe *probe, bool *matched_ret)
 {
-	struct dbk_ecb *chain = NULL, **link = &chain, *ecb;
+	struct dbk_ecb *list = NULL, **link = &list, *ecb;
 	const struct dbk_program *program = consumer->program;
 	uint32_t i, count = 0;
 	int error = 0, published;
@@ -335,10 +335,10 @@ int dbk_ecbs_add(struct dbk_consumer *consumer, struct dbk_probe *probe, bool *m
 		link = &ecb->next;
 		count++;
 	}
-	if (chain == NULL)
+	if (list == NULL)
 		return error;
 	/* All at once: a firing sees none or all clauses of the enabling. */
-	published = publish(consumer, probe, chain);
+	published = publish(consumer, probe, list);
 	if (published != 0)
 		return published;
 	*matched_ret = true;

@@ -269,7 +269,7 @@ void dbk_probe_remove_many(struct dbk_engine *engine, struct dbk_probe **probes,
 	dbk_host_synchronize();
 	while ((ecbs = gone) != NULL) {
 		gone = ecbs->next_gone;
-		dbk_ecbs_free_chain(ecbs);
+		dbk_ecbs_free(ecbs);
 	}
 }
 

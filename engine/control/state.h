@@ -24,8 +24,8 @@ int dbk_ecbs_add_plan(struct dbk_consumer *consumer, const struct dbk_plan *plan
 /** dbk_ecbs_unlink_probe() - takes all ECBs out of the probe's list; they stay allocated */
 struct dbk_ecb *dbk_ecbs_unlink_probe(struct dbk_probe *probe);
 
-/** dbk_ecbs_free_chain() - frees what was unlinked, after dbk_host_synchronize() */
-void dbk_ecbs_free_chain(struct dbk_ecb *chain);
+/** dbk_ecbs_free() - frees what was unlinked, after dbk_host_synchronize() */
+void dbk_ecbs_free(struct dbk_ecb *list);
 
 /** dbk_ecbs_remove_consumer() - takes the consumer's ECBs out of all probes, waits, frees them */
 void dbk_ecbs_remove_consumer(struct dbk_consumer *consumer);

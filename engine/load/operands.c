@@ -2,7 +2,7 @@
 /*
  * operands.c - where the arguments of a mark are, as its note describes them
  *
- *     SIZE@PLACE SIZE@PLACE ...      SIZE: 1 2 4 8, negative when signed
+ *     SIZE@WHERE SIZE@WHERE ...      SIZE: 1 2 4 8, negative when signed
  *     %rax  $5  -8(%rbp)  16(%rsp,%rcx,8)      x86-64, as its assembler writes them
  *     4096(%rip)                               a variable: from the mark's own address on, which who
  *                                              has read the file's symbols writes for name(%rip)
@@ -133,7 +133,7 @@ static bool read_memory(struct reader *reader, struct dbk_operand *operand)
 	return (scale == 1 || scale == 2 || scale == 4 || scale == 8) && accept(reader, ')');
 }
 
-static bool read_place(struct reader *reader, struct dbk_operand *operand)
+static bool read_where(struct reader *reader, struct dbk_operand *operand)
 {
 	if (accept(reader, '$')) {
 		operand->kind = DBK_OPERAND_CONSTANT;
@@ -158,7 +158,7 @@ static bool read_operand(struct reader *reader, struct dbk_operand *operand)
 		return false;
 	operand->bytes = (uint8_t)bytes;
 	operand->is_signed = is_signed;
-	return read_place(reader, operand) && (*reader->at == ' ' || *reader->at == '\0');
+	return read_where(reader, operand) && (*reader->at == ' ' || *reader->at == '\0');
 }
 
 uint32_t dbk_operands_read(const char *untrusted_text, struct dbk_operand operands[DBK_PLACE_OPERANDS_MAX])

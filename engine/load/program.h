@@ -44,7 +44,7 @@ void dbk_difo_destroy(struct dbk_difo *difo);
 /** dbk_vars_load() - enters the variables of one VARTAB into the program */
 int dbk_vars_load(struct dbk_loader *loader, const uint8_t *table, uint32_t count);
 
-/** dbk_vars_layout() - gives every scalar its place, once all are known */
+/** dbk_vars_layout() - gives every scalar its offset, once all are known */
 int dbk_vars_layout(struct dbk_loader *loader);
 
 /** dbk_var_find() - the variable's index in the program, or -1 */

@@ -145,7 +145,7 @@ static uint64_t lay_out_scope(struct dbk_program *program, uint32_t scope, uint3
 	return at;
 }
 
-static void place_values(struct dbk_program *program, struct dbk_difo *difo)
+static void set_offsets(struct dbk_program *program, struct dbk_difo *difo)
 {
 	uint32_t i;
 
@@ -200,7 +200,7 @@ int dbk_vars_layout(struct dbk_loader *loader)
 	for (i = 0; i < program->section_count; i++) {
 		if (program->difos[i] == NULL)
 			continue;
-		place_values(program, program->difos[i]);
+		set_offsets(program, program->difos[i]);
 		if (program->dynamic_key_bytes < program->difos[i]->tuple_bytes)
 			program->dynamic_key_bytes = program->difos[i]->tuple_bytes;
 	}

@@ -210,7 +210,7 @@ static int decode_variable(struct verify *v)
 	if (var->kind != variable_ops[i].kind)
 		return refuse(v, "the variable is declared as the other of scalar and array");
 	v->to->op = var->by_ref ? variable_ops[i].iop_ref : variable_ops[i].iop;
-	/* A by-value scalar's place is known only when all variables are: dbk_vars_layout(). */
+	/* A by-value scalar's offset is known only when all variables are: dbk_vars_layout(). */
 	v->to->arg = (uint32_t)index;
 	if (var->scope == DIFV_SCOPE_LOCAL)
 		v->difo->uses_locals = true;

@@ -8,10 +8,10 @@
  * their lengths up to committed_bytes.
  *
  * The index is open-addressed, and one for both: only the buffer that is counted
- * into needs it.  A slot belongs to a buffer's time since it was cleared, its
+ * into needs it.  A reference belongs to a buffer's time since it was cleared, its
  * round, so that clearing all of them is one addition.  Where a key
  * lands depends on a secret (engine/types/hash.h), and a key that finds no place within
- * PROBES_MAX slots is a drop: a process that can choose keys can fill the buffer, and
+ * PROBES_MAX references is a drop: a process that can choose keys can fill the buffer, and
  * make no firing longer.
  */
 #include "engine/memory/account.h"
@@ -21,8 +21,8 @@
 
 #define AGG_DATA_OFFSET DBK_SEGMENT_DATA_OFFSET
 
-/* One slot of the index for so many bytes: a small entry, so that the index never fills first. */
-#define BYTES_PER_SLOT 32u
+/* One reference of the index for so many bytes: a small entry, so that the index never fills first. */
+#define BYTES_PER_REF 32u
 /* Random keys in an index that is three quarters full need some 9, hardly ever 100. */
 #define PROBES_MAX 256u
 
@@ -33,20 +33,20 @@ __probe_ctx static struct dbk_segment_header *header_of(const struct dbk_aggbuf 
 	return (struct dbk_segment_header *)aggbuf->pages.address;
 }
 
-/* Round and hash of a slot in one word: most slots are distinguished by one comparison. */
+/* Round and hash of a reference in one word: most are distinguished by one comparison. */
 __probe_ctx static uint64_t tag_of(const struct dbk_aggbuf *aggbuf, uint64_t hash)
 {
 	return (uint64_t)aggbuf->round << 32 | (uint32_t)hash;
 }
 
-__probe_ctx static bool same_key(const struct dbk_agg_slot *slot, const struct dbk_agg_entry *entry,
+__probe_ctx static bool same_key(const struct dbk_agg_ref *ref, const struct dbk_agg_entry *entry,
 				 uint32_t class_id, const uint8_t *key, uint32_t key_bytes)
 {
 	const uint8_t *have = (const uint8_t *)(entry + 1);
 	uint64_t a, b;
 	uint32_t i;
 
-	if (slot->class_id != class_id || entry->key_bytes != key_bytes)
+	if (ref->class_id != class_id || entry->key_bytes != key_bytes)
 		return false;
 	for (i = 0; i < key_bytes; i += 8) {
 		__builtin_memcpy(&a, key + i, 8);
@@ -67,9 +67,9 @@ __probe_ctx static uint64_t *cells_of(struct dbk_agg_entry *entry)
 	return (uint64_t *)((uint8_t *)(entry + 1) + entry->key_bytes);
 }
 
-/* Adds an entry with empty cells into the free @slot; NULL: the buffer is full. */
+/* Adds an entry with empty cells into the free @ref; NULL: the buffer is full. */
 __probe_ctx __attribute__((__noinline__)) static struct dbk_agg_entry *
-add_entry(struct dbk_cpu *cpu, struct dbk_agg_slot *slot, uint64_t tag,
+add_entry(struct dbk_cpu *cpu, struct dbk_agg_ref *ref, uint64_t tag,
 	  const struct dbk_aggregation *aggregation, const uint8_t *key, uint32_t key_bytes)
 {
 	struct dbk_aggbuf *aggbuf = cpu->buffer->aggbuf;
@@ -81,7 +81,7 @@ add_entry(struct dbk_cpu *cpu, struct dbk_agg_slot *slot, uint64_t tag,
 
 	/* Three quarters of the index at most: probing stays short. */
 	if (bytes > aggbuf->pages.bytes - used ||
-	    aggbuf->entry_count >= aggbuf->slot_count / 4 * 3 ||
+	    aggbuf->entry_count >= aggbuf->index_count / 4 * 3 ||
 	    !dbk_account_entry(cpu->buffer, aggbuf, aggregation))
 		return NULL;
 	entry = (struct dbk_agg_entry *)((uint8_t *)header + used);
@@ -93,9 +93,9 @@ add_entry(struct dbk_cpu *cpu, struct dbk_agg_slot *slot, uint64_t tag,
 	memcpy(entry + 1, key, key_bytes);
 	dbk_cells_init(cells_of(entry), aggregation->cell_count, aggregation->kind,
 		       aggregation->arg);
-	slot->tag = tag;
-	slot->offset = used;
-	slot->class_id = aggregation->class_id;
+	ref->tag = tag;
+	ref->offset = used;
+	ref->class_id = aggregation->class_id;
 	aggbuf->entry_count++;
 	dbk_store_release(&header->committed_bytes, used + bytes);
 	return entry;
@@ -109,17 +109,17 @@ __probe_ctx_inline static struct dbk_agg_entry *search(struct dbk_cpu *cpu,
 	uint64_t hash = dbk_hash(&cpu->secret, (uint64_t)aggregation->class_id << 32 | key_bytes,
 				 key, key_bytes);
 	uint64_t tag = tag_of(aggbuf, hash);
-	uint32_t mask = aggbuf->slot_count - 1, at = (uint32_t)(hash >> 32), left;
+	uint32_t mask = aggbuf->index_count - 1, at = (uint32_t)(hash >> 32), left;
 
 	for (left = PROBES_MAX; left != 0; left--, at++) {
-		struct dbk_agg_slot *slot = &aggbuf->slots[at & mask];
-		struct dbk_agg_entry *entry = entry_at(aggbuf, slot->offset);
+		struct dbk_agg_ref *ref = &aggbuf->index[at & mask];
+		struct dbk_agg_entry *entry = entry_at(aggbuf, ref->offset);
 
-		if (likely(slot->tag == tag) &&
-		    same_key(slot, entry, aggregation->class_id, key, key_bytes))
+		if (likely(ref->tag == tag) &&
+		    same_key(ref, entry, aggregation->class_id, key, key_bytes))
 			return entry;
-		if ((uint32_t)(slot->tag >> 32) != aggbuf->round)
-			return add_entry(cpu, slot, tag, aggregation, key, key_bytes);
+		if ((uint32_t)(ref->tag >> 32) != aggbuf->round)
+			return add_entry(cpu, ref, tag, aggregation, key, key_bytes);
 	}
 	return NULL;
 }
@@ -134,7 +134,7 @@ __probe_ctx __attribute__((__noinline__)) static void drop(struct dbk_cpu *cpu,
 }
 
 /* Where the entry is noted that an ECB counted into last. */
-__probe_ctx_inline static struct dbk_agg_slot *recent_of(struct dbk_aggbuf *aggbuf, uint32_t epid,
+__probe_ctx_inline static struct dbk_agg_ref *recent_of(struct dbk_aggbuf *aggbuf, uint32_t epid,
 							 uint32_t class_id)
 {
 	return &aggbuf->recent[(epid ^ class_id) & (DBK_AGG_RECENT - 1)];
@@ -159,7 +159,7 @@ aggregate_anew(struct dbk_cpu *cpu, const struct dbk_aggregation *aggregation, c
 	struct dbk_aggbuf *aggbuf = cpu->buffer->aggbuf;
 	uint32_t epid = cpu->ecb->epid, class_id = aggregation->class_id;
 	struct dbk_agg_entry *entry = search(cpu, aggbuf, aggregation, key, key_bytes);
-	struct dbk_agg_slot *recent = recent_of(aggbuf, epid, class_id);
+	struct dbk_agg_ref *recent = recent_of(aggbuf, epid, class_id);
 
 	if (unlikely(entry == NULL)) {
 		drop(cpu, aggbuf);
@@ -177,7 +177,7 @@ __probe_ctx void dbk_aggregate(struct dbk_cpu *cpu, const struct dbk_aggregation
 {
 	struct dbk_aggbuf *aggbuf = dbk_load_acquire(&cpu->buffer->aggbuf);
 	uint32_t epid = cpu->ecb->epid, class_id = aggregation->class_id;
-	const struct dbk_agg_slot *recent = recent_of(aggbuf, epid, class_id);
+	const struct dbk_agg_ref *recent = recent_of(aggbuf, epid, class_id);
 	struct dbk_agg_entry *entry = entry_at(aggbuf, recent->offset);
 
 	if (likely(recent->tag == tag_of(aggbuf, epid) &&
@@ -202,7 +202,7 @@ static void clear(struct dbk_consumer *consumer, struct dbk_buffer *buffer,
 
 	dbk_store_release(&header->magic, 0);
 	memset(header, 0, AGG_DATA_OFFSET);
-	/* One a snapshot: of 2^32 rounds none is met again.  Slots of round 0 were never used. */
+	/* One a snapshot: of 2^32 rounds none is met again.  References of round 0 were never used. */
 	aggbuf->round = other_of(buffer, aggbuf)->round + 1;
 	aggbuf->entry_count = 0;
 	aggbuf->classic_bytes = 0;
@@ -223,14 +223,14 @@ static void clear(struct dbk_consumer *consumer, struct dbk_buffer *buffer,
 int dbk_aggbuf_init(struct dbk_consumer *consumer, struct dbk_buffer *buffer,
 		    enum dbk_pages_from from)
 {
-	struct dbk_agg_slot **slots = &buffer->aggbufs[0].slots;
-	uint32_t bytes = consumer->ring->aggbuf_bytes, slot_count = 1, i;
+	struct dbk_agg_ref **index = &buffer->aggbufs[0].index;
+	uint32_t bytes = consumer->ring->aggbuf_bytes, index_count = 1, i;
 
-	while (slot_count < bytes / BYTES_PER_SLOT)
-		slot_count <<= 1;
-	if (*slots == NULL)
-		*slots = dbk_host_alloc(slot_count * sizeof(**slots));
-	if (*slots == NULL)
+	while (index_count < bytes / BYTES_PER_REF)
+		index_count <<= 1;
+	if (*index == NULL)
+		*index = dbk_host_alloc(index_count * sizeof(**index));
+	if (*index == NULL)
 		return -ENOMEM;
 	for (i = 0; i < 2; i++) {
 		struct dbk_aggbuf *aggbuf = &buffer->aggbufs[i];
@@ -240,8 +240,8 @@ int dbk_aggbuf_init(struct dbk_consumer *consumer, struct dbk_buffer *buffer,
 			aggbuf->pages.address = NULL;
 			return -ENOMEM;
 		}
-		aggbuf->slots = *slots;
-		aggbuf->slot_count = slot_count;
+		aggbuf->index = *index;
+		aggbuf->index_count = index_count;
 	}
 	/* The sequence goes up by one at each switch: one buffer has the odd, one the even ones. */
 	buffer->aggbufs[0].sequence = 0;
@@ -254,7 +254,7 @@ void dbk_aggbuf_deinit(struct dbk_buffer *buffer)
 {
 	uint32_t i;
 
-	dbk_host_free(buffer->aggbufs[0].slots);
+	dbk_host_free(buffer->aggbufs[0].index);
 	for (i = 0; i < 2; i++) {
 		if (buffer->aggbufs[i].pages.address != NULL)
 			dbk_host_pages_free(&buffer->aggbufs[i].pages);

@@ -23,7 +23,7 @@
 #include "engine/types/internal.h"
 
 /* Where a record is being built. */
-struct dbk_slot {
+struct dbk_draft {
 	uint8_t *record;
 	uint64_t now_ticks;
 	uint32_t rebase_bytes; /* of the TIME_BASE that precedes it, 0: none */
@@ -74,13 +74,13 @@ static __probe_ctx_inline uint32_t dbk_full_cause(const struct dbk_consumer *con
 }
 
 /** dbk_record_reserve_slow() - when there is no room, or no segment yet; false: a drop, counted */
-bool dbk_record_reserve_slow(struct dbk_cpu *cpu, uint32_t bytes, struct dbk_slot *slot);
+bool dbk_record_reserve_slow(struct dbk_cpu *cpu, uint32_t bytes, struct dbk_draft *draft);
 
-/** dbk_record_place() - puts a slot for @bytes into the segment that was just opened */
-void dbk_record_place(const struct dbk_cpu *cpu, uint32_t bytes, struct dbk_slot *slot);
+/** dbk_record_begin() - begins a draft of @bytes in the segment that was just opened */
+void dbk_record_begin(const struct dbk_cpu *cpu, uint32_t bytes, struct dbk_draft *draft);
 
 /** dbk_record_rebase() - commits the TIME_BASE before a record whose delta does not fit 32 bits */
-void dbk_record_rebase(struct dbk_buffer *buffer, const struct dbk_slot *slot);
+void dbk_record_rebase(struct dbk_buffer *buffer, const struct dbk_draft *draft);
 
 /**
  * dbk_record_reserve() - claims room for one record of @cpu's clause
@@ -90,7 +90,7 @@ void dbk_record_rebase(struct dbk_buffer *buffer, const struct dbk_slot *slot);
  * Return: true; or false, with the drop counted.
  */
 static __probe_ctx_inline bool dbk_record_reserve(struct dbk_cpu *cpu, uint32_t bytes,
-						  struct dbk_slot *slot)
+						  struct dbk_draft *draft)
 {
 	const struct dbk_buffer *buffer = cpu->buffer;
 	uint32_t used = buffer->used_bytes;
@@ -99,28 +99,28 @@ static __probe_ctx_inline bool dbk_record_reserve(struct dbk_cpu *cpu, uint32_t 
 	if (unlikely(used + bytes > dbk_load_relaxed(&buffer->room_bytes) ||
 		     ((now - buffer->base_ticks) >> 32) != 0 ||
 		     cpu->same_firing == DBK_FIRING_SPECULATES))
-		return dbk_record_reserve_slow(cpu, bytes, slot);
-	slot->record = buffer->segment + used;
-	slot->now_ticks = now;
-	slot->rebase_bytes = 0;
-	slot->room = buffer->segment_bytes - used;
+		return dbk_record_reserve_slow(cpu, bytes, draft);
+	draft->record = buffer->segment + used;
+	draft->now_ticks = now;
+	draft->rebase_bytes = 0;
+	draft->room = buffer->segment_bytes - used;
 	return true;
 }
 
-/** dbk_record_commit() - publishes the record of @bytes that @cpu's clause built in @slot */
-static __probe_ctx_inline void dbk_record_commit(struct dbk_cpu *cpu, const struct dbk_slot *slot,
+/** dbk_record_commit() - publishes the record of @bytes that @cpu's clause built in @draft */
+static __probe_ctx_inline void dbk_record_commit(struct dbk_cpu *cpu, const struct dbk_draft *draft,
 						 uint32_t bytes)
 {
 	struct dbk_buffer *buffer = cpu->buffer;
-	struct dbk_record_header *header = (struct dbk_record_header *)slot->record;
+	struct dbk_record_header *header = (struct dbk_record_header *)draft->record;
 	uint32_t used;
 
-	dbk_probe_assert(bytes % 8 == 0 && bytes <= slot->room);
-	if (unlikely(slot->rebase_bytes != 0))
-		dbk_record_rebase(buffer, slot);
+	dbk_probe_assert(bytes % 8 == 0 && bytes <= draft->room);
+	if (unlikely(draft->rebase_bytes != 0))
+		dbk_record_rebase(buffer, draft);
 	header->epid = cpu->ecb->epid | (cpu->same_firing & DBK_RECORD_F_SAME_FIRING);
 	cpu->same_firing = DBK_RECORD_F_SAME_FIRING;
-	header->delta_ticks = (uint32_t)(slot->now_ticks - buffer->base_ticks);
+	header->delta_ticks = (uint32_t)(draft->now_ticks - buffer->base_ticks);
 	used = buffer->used_bytes + bytes;
 	buffer->used_bytes = used;
 	dbk_store_release(&((struct dbk_segment_header *)buffer->segment)->committed_bytes, used);

@@ -111,17 +111,17 @@ __probe_ctx bool dbk_segment_open(const struct dbk_consumer *consumer, struct db
 {
 	uint64_t sequence = buffer->sequence + 1, word = first_word(consumer, sequence);
 	struct dbk_segment_header *header;
-	struct dbk_segment_slot *place;
-	uint32_t slot;
+	struct dbk_segment_slot *slot;
+	uint32_t number;
 
 	if (dbk_segments_free(consumer, buffer, end) == 0) {
 		dbk_drop(buffer, dbk_full_cause(consumer));
 		return false;
 	}
-	slot = take_slot(buffer);
-	dbk_probe_assert(slot < buffer->slot_linked);
-	place = dbk_slot_at(buffer, slot);
-	header = (struct dbk_segment_header *)place->segment;
+	number = take_slot(buffer);
+	dbk_probe_assert(number < buffer->slot_linked);
+	slot = dbk_slot_at(buffer, number);
+	header = (struct dbk_segment_header *)slot->segment;
 	/* A reader that sees the old one gone sees also that it was overwritten. */
 	dbk_store_relaxed(&buffer->counters->oldest_sequence, oldest_without(buffer, header));
 	/* A reader that copies this one sees by the sequence that it is going. */
@@ -132,7 +132,7 @@ __probe_ctx bool dbk_segment_open(const struct dbk_consumer *consumer, struct db
 	header->committed_bytes = DBK_SEGMENT_DATA_OFFSET;
 	header->base_ticks = dbk_host_ticks();
 	header->base_mono_ns = dbk_host_mono_ns();
-	header->phys_addr = place->phys_addr;
+	header->phys_addr = slot->phys_addr;
 	header->boot_id = consumer->engine->boot_id;
 	header->cpu = buffer->cpu;
 	header->ring_id = consumer->ring_id;
@@ -145,7 +145,7 @@ __probe_ctx bool dbk_segment_open(const struct dbk_consumer *consumer, struct db
 	buffer->counters->segments++;
 	write_losses(buffer, sequence);
 	/* From here on the segment before is closed: no CPU writes to it any more. */
-	dbk_store_release(&buffer->slot, slot);
+	dbk_store_release(&buffer->slot, number);
 	dbk_store_release(&buffer->sequence, sequence);
 	dbk_store_release(&header->sequence, sequence);
 	dbk_store_release((uint64_t *)header, word);
@@ -159,23 +159,24 @@ __probe_ctx static uint64_t record_ticks(const struct dbk_cpu *cpu)
 	return cpu->same_firing == DBK_FIRING_SPECULATES ? cpu->speculated_ticks : dbk_host_ticks();
 }
 
-__probe_ctx static void place(const struct dbk_buffer *buffer, uint64_t ticks, uint32_t rebase_bytes,
-			      struct dbk_slot *slot)
+__probe_ctx static void begin(const struct dbk_buffer *buffer, uint64_t ticks,
+			      uint32_t rebase_bytes, struct dbk_draft *draft)
 {
-	slot->record = buffer->segment + buffer->used_bytes + rebase_bytes;
-	slot->now_ticks = ticks;
-	slot->rebase_bytes = rebase_bytes;
-	slot->room = buffer->segment_bytes - buffer->used_bytes - rebase_bytes;
+	draft->record = buffer->segment + buffer->used_bytes + rebase_bytes;
+	draft->now_ticks = ticks;
+	draft->rebase_bytes = rebase_bytes;
+	draft->room = buffer->segment_bytes - buffer->used_bytes - rebase_bytes;
 }
 
-__probe_ctx void dbk_record_place(const struct dbk_cpu *cpu, uint32_t bytes, struct dbk_slot *slot)
+__probe_ctx void dbk_record_begin(const struct dbk_cpu *cpu, uint32_t bytes,
+				  struct dbk_draft *draft)
 {
 	const struct dbk_buffer *buffer = cpu->buffer;
 
 	if (cpu->same_firing == DBK_FIRING_SPECULATES && bytes + REBASE_BYTES <= dbk_room_kept(buffer))
-		place(buffer, cpu->speculated_ticks, REBASE_BYTES, slot);
+		begin(buffer, cpu->speculated_ticks, REBASE_BYTES, draft);
 	else
-		place(buffer, buffer->base_ticks, 0, slot);
+		begin(buffer, buffer->base_ticks, 0, draft);
 }
 
 /* Whether the open segment takes the next record, of @bytes, and what may follow it in its firing. */
@@ -196,7 +197,8 @@ __probe_ctx static bool has_room(const struct dbk_cpu *cpu, uint32_t bytes, bool
 	       dbk_segments_free(cpu->consumer, buffer, end) == 0;
 }
 
-__probe_ctx bool dbk_record_reserve_slow(struct dbk_cpu *cpu, uint32_t bytes, struct dbk_slot *slot)
+__probe_ctx bool dbk_record_reserve_slow(struct dbk_cpu *cpu, uint32_t bytes,
+					 struct dbk_draft *draft)
 {
 	struct dbk_buffer *buffer = cpu->buffer;
 	uint64_t now = record_ticks(cpu);
@@ -213,14 +215,14 @@ __probe_ctx bool dbk_record_reserve_slow(struct dbk_cpu *cpu, uint32_t bytes, st
 	if (buffer->segment == NULL || !has_room(cpu, bytes + rebase, end) || goes_back) {
 		if (!dbk_segment_open(cpu->consumer, buffer, end))
 			return false;
-		dbk_record_place(cpu, bytes, slot);
+		dbk_record_begin(cpu, bytes, draft);
 	} else {
-		place(buffer, now, rebase, slot);
+		begin(buffer, now, rebase, draft);
 	}
 	return true;
 }
 
-__probe_ctx void dbk_record_rebase(struct dbk_buffer *buffer, const struct dbk_slot *slot)
+__probe_ctx void dbk_record_rebase(struct dbk_buffer *buffer, const struct dbk_draft *draft)
 {
 	struct dbk_control_time_base *control =
 		(struct dbk_control_time_base *)(buffer->segment + buffer->used_bytes);
@@ -228,7 +230,7 @@ __probe_ctx void dbk_record_rebase(struct dbk_buffer *buffer, const struct dbk_s
 	control->header.epid = 0;
 	control->header.kind = DBK_CONTROL_TIME_BASE;
 	control->header.bytes = (uint16_t)REBASE_BYTES;
-	control->base_ticks = slot->now_ticks;
-	buffer->base_ticks = slot->now_ticks;
+	control->base_ticks = draft->now_ticks;
+	buffer->base_ticks = draft->now_ticks;
 	buffer->used_bytes += REBASE_BYTES;
 }

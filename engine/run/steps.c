@@ -17,13 +17,13 @@ struct build {
 	uint8_t *base;
 	uint32_t used; /* fixed part and tail so far */
 	uint32_t room;
-	struct dbk_slot *slot; /* NULL: a key or a speculative record, which cannot move */
+	struct dbk_draft *draft; /* NULL: a key or a speculative record, which cannot move */
 };
 
 struct run {
 	struct dbk_cpu *cpu;
 	const struct dbk_plan *plan;
-	struct dbk_slot slot;
+	struct dbk_draft draft;
 	struct build record;
 	struct build key;
 	struct build *build;	     /* the one that steps store into */
@@ -62,7 +62,7 @@ __probe_ctx static bool no_room(struct run *run, const struct build *build)
 {
 	if (is_speculative(run, build))
 		return drop_speculative(run);
-	return drop(run, build->slot == NULL ? DBK_DROP_AGGREGATION : DBK_DROP_TOOBIG);
+	return drop(run, build->draft == NULL ? DBK_DROP_AGGREGATION : DBK_DROP_TOOBIG);
 }
 
 /* Moves the record to the next segment, if that has room for @more bytes. */
@@ -72,15 +72,15 @@ __probe_ctx static bool move_record(struct run *run, struct build *build, uint32
 	uint32_t fresh = buffer->segment_bytes - DBK_SEGMENT_DATA_OFFSET;
 	const uint8_t *old = build->base;
 
-	if (build->slot == NULL || more > fresh - build->used)
+	if (build->draft == NULL || more > fresh - build->used)
 		return no_room(run, build);
 	if (!dbk_segment_open(run->cpu->consumer, buffer, run->cpu->ecb->gate == DBK_GATE_END)) {
 		run->dropped = true; /* counted there */
 		return false;
 	}
-	dbk_record_place(run->cpu, build->used + more, build->slot);
-	build->base = build->slot->record;
-	build->room = build->slot->room;
+	dbk_record_begin(run->cpu, build->used + more, build->draft);
+	build->base = build->draft->record;
+	build->room = build->draft->room;
 	/* With one segment, or a ring that came round, old and new may overlap. */
 	memmove(build->base, old, build->used);
 	return true;
@@ -221,7 +221,7 @@ __probe_ctx static bool store_string(struct run *run, const struct dbk_step *ste
 	if (run->cpu->fault_set)
 		return false;
 	/* Where its length is not known yet, a fresh segment has the best chance. */
-	if (limit > build->room - build->used && build->slot != NULL &&
+	if (limit > build->room - build->used && build->draft != NULL &&
 	    build->room < run->cpu->buffer->segment_bytes - DBK_SEGMENT_DATA_OFFSET &&
 	    !move_record(run, build, 8))
 		return false;
@@ -371,7 +371,7 @@ __probe_ctx static void begin_key(struct run *run, const struct dbk_step *step)
 	run->key.base = run->cpu->buffer->key;
 	run->key.room = run->cpu->buffer->key_bytes;
 	run->key.used = agg->key_fixed_bytes;
-	run->key.slot = NULL;
+	run->key.draft = NULL;
 	dbk_zero_words(run->key.base, agg->key_fixed_bytes);
 	run->build = &run->key;
 }
@@ -423,7 +423,7 @@ __probe_ctx static bool speculate(struct run *run, uint32_t id)
 	run->record.base = dbk_specbuf_record(specbuf);
 	run->record.room = dbk_specbuf_room(cpu->ecb, cpu->buffer, specbuf);
 	run->record.used = run->plan->fixed_bytes;
-	run->record.slot = NULL;
+	run->record.draft = NULL;
 	if (run->plan->fixed_bytes > run->record.room)
 		return drop_speculative(run);
 	if (run->plan->zero_fixed)
@@ -503,12 +503,12 @@ __probe_ctx static bool begin_record(struct run *run)
 		return false;
 	if (!plan->has_record || plan->speculates)
 		return true;
-	if (!dbk_record_reserve(run->cpu, plan->fixed_bytes, &run->slot))
+	if (!dbk_record_reserve(run->cpu, plan->fixed_bytes, &run->draft))
 		return false;
-	run->record.base = run->slot.record;
-	run->record.room = run->slot.room;
+	run->record.base = run->draft.record;
+	run->record.room = run->draft.room;
 	run->record.used = plan->fixed_bytes;
-	run->record.slot = &run->slot;
+	run->record.draft = &run->draft;
 	if (plan->zero_fixed)
 		dbk_zero_words(run->record.base, plan->fixed_bytes);
 	return true;
@@ -529,7 +529,7 @@ __probe_ctx static void end_record(struct run *run)
 	}
 	if (unlikely(run->cpu->buffer->account.limit_bytes != 0))
 		dbk_account_commit(run->cpu->buffer);
-	dbk_record_commit(run->cpu, &run->slot, bytes);
+	dbk_record_commit(run->cpu, &run->draft, bytes);
 }
 
 __probe_ctx void dbk_run_plan(struct dbk_cpu *cpu, uint32_t *action_ret)

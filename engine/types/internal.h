@@ -108,7 +108,7 @@ struct dbk_account {
 };
 
 /* An entry of the hash index over an aggregation buffer, outside its bytes. */
-struct dbk_agg_slot {
+struct dbk_agg_ref {
 	uint64_t tag;	 /* the buffer's round << 32 | hash; of another round: empty */
 	uint32_t offset; /* of the entry */
 	uint32_t class_id;
@@ -118,15 +118,15 @@ struct dbk_agg_slot {
 
 struct dbk_aggbuf {
 	struct dbk_pages pages;	    /* [C] */
-	struct dbk_agg_slot *slots; /* [P] the same of a CPU's two */
-	uint32_t slot_count;	    /* [C] power of two */
+	struct dbk_agg_ref *index;  /* [P] the same of a CPU's two */
+	uint32_t index_count;	    /* [C] power of two */
 	uint32_t entry_count;	    /* [P] */
 	uint32_t round;		    /* [L] how often it was cleared; from 1 */
 	uint64_t classic_bytes;	    /* [P] of the entries; see account.h */
 	uint64_t sequence;	    /* [L] */
 	bool kept;		    /* [L] who took it could not use it */
 	/* [P] Entries that clauses counted into last, by EPID: the key is often the same. */
-	struct dbk_agg_slot recent[DBK_AGG_RECENT];
+	struct dbk_agg_ref recent[DBK_AGG_RECENT];
 };
 
 /* Where a segment can lie.  The slots of a CPU form a ring by `next`, in the order of their

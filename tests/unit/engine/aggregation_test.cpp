@@ -309,14 +309,14 @@ double probes_per_key(const std::vector<std::pair<uint64_t, uint64_t>>& keys) {
     const auto& secret = engine.get()->cpus[0]->secret;
     const auto* base = static_cast<const uint8_t*>(aggbuf->pages.address);
     uint64_t sum = 0, found = 0;
-    for (uint32_t i = 0; i < aggbuf->slot_count; i++) {
-        const dbk_agg_slot& slot = aggbuf->slots[i];
-        if (slot.tag >> 32 != aggbuf->round)
+    for (uint32_t i = 0; i < aggbuf->index_count; i++) {
+        const dbk_agg_ref& ref = aggbuf->index[i];
+        if (ref.tag >> 32 != aggbuf->round)
             continue;
-        const auto* entry = reinterpret_cast<const dbk_agg_entry*>(base + slot.offset);
-        uint64_t hash = dbk_hash(&secret, uint64_t{slot.class_id} << 32 | entry->key_bytes,
+        const auto* entry = reinterpret_cast<const dbk_agg_entry*>(base + ref.offset);
+        uint64_t hash = dbk_hash(&secret, uint64_t{ref.class_id} << 32 | entry->key_bytes,
                                  reinterpret_cast<const uint8_t*>(entry + 1), entry->key_bytes);
-        sum += (i - static_cast<uint32_t>(hash >> 32)) & (aggbuf->slot_count - 1);
+        sum += (i - static_cast<uint32_t>(hash >> 32)) & (aggbuf->index_count - 1);
         found++;
     }
     CHECK(found == keys.size());
