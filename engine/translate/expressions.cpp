@@ -8,6 +8,7 @@
 
 extern "C" {
 #include "engine/run/dif.h"
+#include "engine/run/subr.h"
 #include "engine/types/insn.h"
 }
 
@@ -247,7 +248,8 @@ std::string in_comment(std::string_view text) {
     return safe;
 }
 
-bool is_plain(const dbk_program& program, const dbk_difo& difo, Cost& cost) {
+std::string why_not_plain(const dbk_program& program, const dbk_difo& difo, Cost& cost) {
+    std::string why;
     cost.work += difo.work;
     for (const dbk_insn& insn : insns_of(difo)) {
         bool plain = !is_rest(insn.op) && insn.op != DBK_IOP_SETS;
@@ -259,10 +261,12 @@ bool is_plain(const dbk_program& program, const dbk_difo& difo, Cost& cost) {
             plain = !program.vars[insn.arg].by_ref;
             cost.work += DBK_WORK_CALL + program.vars[insn.arg].bytes;
         }
-        if (!plain)
-            return false;
+        if (!plain && insn.op == DBK_IOP_CALL)
+            return std::string(dbk_subr_name(insn.arg)) + "()";
+        if (!plain && why.empty())
+            why = insn.op == DBK_IOP_LOAD_VAR ? kLookedUp : "an expression that may fault";
     }
-    return true;
+    return why;
 }
 
 bool has_stores(const dbk_difo& difo) {

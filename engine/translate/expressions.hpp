@@ -29,9 +29,12 @@ struct Cost {
     uint32_t args = 0; ///< how many of the first arguments it may read
 };
 
-/// Whether an object can be part of a whole clause: none of its instructions can fault, or needs
-/// what only dbk_run_plan() sets up.  Adds to `cost` what it may cost.
-bool is_plain(const dbk_program& program, const dbk_difo& difo, Cost& cost);
+/// Because of what an object cannot be part of a whole clause: an instruction that can fault, or
+/// needs what only dbk_run_plan() sets up; "": it can.  Adds to `cost` what it may cost.
+std::string why_not_plain(const dbk_program& program, const dbk_difo& difo, Cost& cost);
+
+/// What is said of such a variable.
+constexpr const char* kLookedUp = "a variable that the engine looks up";
 
 /// Whether it stores into variables.
 bool has_stores(const dbk_difo& difo);

@@ -42,14 +42,18 @@ private:
 
 std::string WholeCheck::why_not(const dbk_expr& expr) {
     if (expr.kind == DBK_EXPR_DIF)
-        return is_plain(program_, *expr.difo, cost_) ? "" : "an expression that may fault";
+        return why_not_plain(program_, *expr.difo, cost_);
     if (expr.kind == DBK_EXPR_CHAIN)
         return "a load that may fault";
+    if (expr.kind == DBK_EXPR_SPECULATION)
+        return "speculation()";
+    if (expr.kind == DBK_EXPR_COPYINSTR || expr.kind == DBK_EXPR_NAME)
+        return "a string";
     if (expr.kind == DBK_EXPR_ARG || (expr.kind == DBK_EXPR_BINARY && expr.left == DBK_EXPR_ARG))
         cost_.args = std::max(cost_.args, expr.operand + 1);
     if (expr.kind == DBK_EXPR_BINARY && expr.right == DBK_EXPR_ARG)
         cost_.args = std::max(cost_.args, static_cast<uint32_t>(expr.constant) + 1);
-    return dbk_is_simple(&expr) ? "" : "a variable that the engine looks up";
+    return dbk_is_simple(&expr) ? "" : kLookedUp;
 }
 
 std::string WholeCheck::why_not(const dbk_step& step) {
@@ -110,7 +114,7 @@ std::string WholeCheck::why_not() {
         // It would be run twice when there is no room for the record.
         if (plan_.has_record && predicate.left.kind == DBK_EXPR_DIF &&
             has_stores(*predicate.left.difo))
-            return "a predicate that stores";
+            return "the condition of an if, or a predicate that stores";
     }
     for (const dbk_step* step = plan_.steps; step != plan_.steps_end; step++)
         if (std::string why = why_not(*step); !why.empty())
