@@ -127,13 +127,17 @@ std::string WholeCheck::why_not() {
 /// One whole clause.
 class ClauseWriter {
 public:
-    ClauseWriter(const dbk_plan& plan, const Cost& cost, const std::string& name)
-        : plan_(plan), cost_(cost), name_(name), charged_(!dbk_plan_is_simple(&plan)) {}
+    ClauseWriter(const dbk_plan& plan, const Cost& cost, const std::string& name,
+                 const Quotes& quotes)
+        : plan_(plan), cost_(cost), name_(name), quotes_(quotes),
+          charged_(!dbk_plan_is_simple(&plan)) {}
 
     std::string function(uint32_t index);
 
 private:
     void put(const std::string& line) { text_ += "\t" + line + "\n"; }
+    /// The D line that `difo` came from, once where several in a row did.
+    void quote(const dbk_difo* difo);
     void charge(uint64_t work) {
         if (charged_ && work != 0)
             put(strprintf("n->work += %" PRIu64 ";", work));
@@ -157,14 +161,26 @@ private:
     const dbk_plan& plan_;
     Cost cost_;
     const std::string& name_;
+    const Quotes& quotes_;
     bool charged_, in_key_ = false;
-    std::string text_;
+    std::string text_, quoted_;
 };
+
+void ClauseWriter::quote(const dbk_difo* difo) {
+    std::string line;
+    for (uint32_t pc = 0; difo != nullptr && line.empty() && pc < difo->insn_count; pc++)
+        line = quotes_.line(difo->section, pc); // what a library computes has none
+    if (line.empty() || line == quoted_)
+        return;
+    put("/* " + line + " */");
+    quoted_ = std::move(line);
+}
 
 void ClauseWriter::predicate() {
     const dbk_predicate& predicate = plan_.predicate;
     if (predicate.kind == DBK_PREDICATE_NONE || predicate.simple)
         return; // the engine has asked it
+    quote(plan_.desc->predicate);
     const std::string asked = value(predicate.left);
     put("if (" + asked + " == 0) {");
     put("\tdbk_native_pay(n);\n\t\treturn true;\n\t}");
@@ -198,6 +214,7 @@ void ClauseWriter::store_thread(const dbk_step& step) {
 void ClauseWriter::step(const dbk_step& step) {
     const std::string base = in_key_ ? "buffer->key" : "record",
                       used = in_key_ ? "key_used" : "used";
+    quote(plan_.desc->actions[step.action].difo);
     switch (step.kind) {
     case DBK_STEP_STORE: {
         const std::string stored = value(step.expr);
@@ -339,7 +356,7 @@ void ProgramWriter::plan(uint32_t index) {
     });
     clause.way = DBK_NATIVE_WHOLE;
     clauses_.push_back(index);
-    made_.text += ClauseWriter(plan, check.cost(), name_).function(index);
+    made_.text += ClauseWriter(plan, check.cost(), name_, quotes_).function(index);
     made_.clauses.push_back(std::move(clause));
 }
 

@@ -317,3 +317,42 @@ TEST_CASE("names cannot leave the comments that quote them", "[engine][translate
     CHECK(translate::in_comment("**//") == "** //");
     CHECK(translate::in_comment("a\\\n?\?/\x01\xff") == "a..../..");
 }
+
+TEST_CASE("a whole clause says which lines of D its C came from", "[engine][translate]") {
+    Engine engine(1);
+    engine.probe("test", "", "", "go");
+    Dof dof;
+    const uint32_t asked =
+        dof.difo({{ldgs(DIF_VAR_ARG0, 1), op3(DIF_OP_NOT, 1, 0, 1), ret(1)}}); // not simple
+    const Action actions[] = {dof.trace({{ldgs(DIF_VAR_ARG0, 1), ret(1)}}),
+                              dof.trace({{ldgs(DIF_VAR_PID, 1), ret(1)}}),
+                              dof.trace({{ldgs(DIF_VAR_EXECNAME, 1), ret(1)}, string_type()})};
+    dof.ecb("test:::go", {actions, actions + 3}, asked);
+    formats::DofProgram source;
+    source.target = formats::DofTarget{};
+    source.target->main_file = "x.d";
+    source.source =
+        "test:::go\n/~arg0/\n{\n\ttrace(arg0); trace(pid);\n\ttrace(execname); /* the last */\n}\n";
+    const uint32_t sections[] = {asked, actions[0].difo, actions[1].difo, actions[2].difo},
+                   lines[] = {2, 4, 4, 5};
+    for (size_t i = 0; i < 4; i++) {
+        source.difos.emplace_back().section = sections[i];
+        source.lines.push_back({i, 0, "x.d", lines[i], 1});
+    }
+    dbk_consumer* consumer = engine.created(dof.build());
+    const translate::Translation made = translate::translate(*consumer, source, "test");
+    dbk_consumer_destroy(consumer);
+    CHECK(made.clauses.at(0).way == DBK_NATIVE_WHOLE);
+    std::string rest = made.text.substr(made.text.find("test_clause_0_body"));
+    for (const char* part :
+         {"/* x.d:2: /~arg0/ */\n\tn->work",
+          "/* x.d:4: trace(arg0); trace(pid); */\n\tdbk_native_word(record",
+          "dbk_native_word(record",
+          "/* x.d:5: trace(execname); / * the last * / */\n\tused = dbk_native_execname("}) {
+        const size_t at = rest.find(part);
+        INFO(part << " in " << rest.substr(0, 800));
+        REQUIRE(at != std::string::npos);
+        rest.erase(0, at + std::string(part).size());
+    }
+    CHECK(rest.find("/* x.d") == std::string::npos); // a line is said once
+}
