@@ -3,6 +3,8 @@
 // Who looks in the middle: readers beside the engine's own writer, NMIs while the control path
 // works, threads that share a variable.
 #include "engine/api/trigger.h"
+#include "engine/translate/library.hpp"
+#include "engine/translate/translate.hpp"
 #include "tests/unit/engine/test_host.hpp"
 
 extern "C" {
@@ -17,6 +19,7 @@ extern "C" {
 #include <sys/mman.h>
 #include <utility>
 
+using namespace daybreak;
 using namespace daybreak::engine_test;
 
 namespace {
@@ -97,26 +100,82 @@ struct HeldPage {
 
 } // namespace
 
+namespace {
+
+constexpr uint64_t kMemory = 0x10000;
+
+/// Argument 0, which is also where argument 1 points to, as a clause of each tier that makes
+/// records has it.
+std::vector<Difo> fields_of(dbk_tier tier) {
+    const std::vector<dif_var_entry> vars{variable(kVar, DIFV_SCOPE_THREAD)};
+    // By an instruction that no symbol follows.
+    const Difo turned = {
+        {ldgs(DIF_VAR_ARG0, 1), op3(DIF_OP_NOT, 1, 0, 1), op3(DIF_OP_NOT, 1, 0, 1), ret(1)}};
+    switch (tier) {
+    case DBK_TIER_ARGUMENTS:
+        return {arg(0)};
+    case DBK_TIER_MEMBERS:
+        return {{{ldgs(DIF_VAR_ARG0 + 1, 1), load(DIF_OP_LDX, 1, 1), ret(1)}}};
+    case DBK_TIER_SIMPLE:
+        return {constant(4711)};
+    case DBK_TIER_CELLS: // self->v = arg0
+        return {arg(0),
+                {{ldgs(DIF_VAR_ARG0, 1), var_op(DIF_OP_STTS, kVar, 1), ret(1)},
+                 no_type(),
+                 {},
+                 "",
+                 vars}};
+    default:
+        return {turned};
+    }
+}
+
+} // namespace
+
 TEST_CASE("a record is whole before it is committed", "[engine][beside]") {
     Engine engine;
     auto& go = engine.probe("test", "m", "f", "go");
-    // The three ways to make a record: copied as it comes, stored by a plan, computed.
-    const Difo values[] = {
-        arg(0), constant(4711), {{ldgs(DIF_VAR_ARG0, 1), op3(DIF_OP_OR, 1, 0, 1), ret(1)}}};
+    host.kernel_memory[kMemory] = std::string("\x67\x12\0\0\0\0\0\0", 8); // 4711
+    const auto tier = GENERATE(DBK_TIER_ARGUMENTS, DBK_TIER_MEMBERS, DBK_TIER_SIMPLE,
+                               DBK_TIER_CELLS, DBK_TIER_NATIVE, DBK_TIER_GENERAL);
     Dof dof;
-    dof.ecb("test:::go", {dof.trace(values[GENERATE(0, 1, 2)])});
+    std::vector<Action> actions;
+    for (const Difo& field : fields_of(tier))
+        actions.push_back(dof.trace(field));
+    dof.ecb("test:::go", actions);
     dof.option(DBK_OPT_SEGMENTSIZE, 65536);
-    auto* consumer = engine.start(dof.build());
+    auto* consumer = engine.created(dof.build(), {"test", 1, true, true, 0});
+    std::unique_ptr<translate::Library> library;
+    if (tier == DBK_TIER_NATIVE) {
+        auto built = translate::Library::build(translate::native_file_head() +
+                                                   translate::translate(*consumer, {}, "test").text,
+                                               translate::Host::own, translate::Speed::quickly_run);
+        REQUIRE(built.ok());
+        library = std::move(*built);
+        REQUIRE(dbk_consumer_bind(consumer, library->find("test")));
+    }
+    dbk_reason reason{};
+    uint32_t matched = 0;
+    REQUIRE(dbk_consumer_enable(consumer, &reason, &matched) == 0);
+    REQUIRE(dbk_consumer_start(consumer) == 0);
+    REQUIRE(go.ecbs->tier == tier);
     for (uint64_t i = 0; i < 4096 / 16; i++) // what comes next lies in another page than the header
-        fire(engine.get(), go, i);
+        fire(engine.get(), go, i, kMemory);
     const auto* header = segments(consumer, 0).at(1);
     uint64_t record[2] = {};
-    HeldPage held(reinterpret_cast<uintptr_t>(header), PROT_READ, [&] {
-        std::memcpy(record, reinterpret_cast<const char*>(header) + header->committed_bytes, 16);
-    });
-    fire(engine.get(), go, 4711);
+    uint32_t looked = 0;
+    {
+        HeldPage held(reinterpret_cast<uintptr_t>(header), PROT_READ, [&] {
+            looked++;
+            std::memcpy(record, reinterpret_cast<const char*>(header) + header->committed_bytes,
+                        16);
+        });
+        fire(engine.get(), go, 4711, kMemory);
+    }
+    CHECK(looked == 1);
     CHECK(static_cast<uint32_t>(record[0]) == 1);
     CHECK(record[1] == 4711);
+    dbk_consumer_destroy(consumer);
 }
 
 TEST_CASE("what an NMI fires while speculations are moved is a nested drop", "[engine][beside]") {
