@@ -144,10 +144,13 @@ static __probe_ctx_inline bool fbt_is_at(const struct fbt_probe *fbt, unsigned l
 	return fbt->site == ip && dbk_probe_is_enabled(fbt->target);
 }
 
-/* An NMI's stack has 4096 bytes, half of which a report takes for itself.  A firing takes 1872 at
- * most, by the frames that tests/lint/probe_stack.py reads, and 600 more when what it reads is not
- * there. */
-#define FBT_NMI_STACK_BYTES 2560ul
+/* An NMI's stack has 4096 bytes, half of which a report takes for itself.  What is called after
+ * this was asked takes so many at most: tests/lint/probe_stack.py reads the number, and adds the
+ * frames up. */
+#define FBT_NMI_FIRING_BYTES 1960ul
+/* And so many more when what it reads is not there: the kernel's way through a page fault. */
+#define FBT_NMI_FAULT_BYTES 600ul
+#define FBT_NMI_STACK_BYTES (FBT_NMI_FIRING_BYTES + FBT_NMI_FAULT_BYTES)
 
 /** fbt_is_cramped() - whether this is an NMI, on a stack of its own that has no room for a firing;
  * then it is a MISSED drop.  Probe context. */

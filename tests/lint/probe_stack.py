@@ -8,7 +8,8 @@
 
 Adds the frames, return addresses included, on each way through the section .text.dbk_probe: calls, jumps, addresses of
 functions, functions in tables.  For each call through a pointer INDIRECT below says what it may reach.  The deepest way
-must stay within BYTES_MAX; none may lead back to where it was, and no frame may have a size that is known only when it runs.
+must stay within BYTES_MAX, and in an NMI, whose stack is looked at first, within what kmod/providers/fbt.h says; none may lead
+back to where it was, and no frame may have a size that is known only when it runs.
 What the kernel takes, above the probe and in functions of its own that are called, is not counted.
 """
 import fnmatch
@@ -19,9 +20,13 @@ import sys
 import tempfile
 
 import panic_path
-from probe_ctx import SECTION, Object, run
+from probe_ctx import ROOT, SECTION, Object, run
 
-BYTES_MAX = 2816  # of the 16 KiB of a thread or an interrupt, and of the 4 KiB that an NMI may have
+BYTES_MAX = 2816  # of the 16 KiB of a thread or an interrupt
+# What may be called where fbt_is_cramped() says that an NMI's stack has room; who asks that counts a firing as MISSED otherwise.
+NMI_BYTES_MAX = int(re.search(r"#define FBT_NMI_FIRING_BYTES (\d+)ul\n",
+                              pathlib.Path(ROOT, "kmod/providers/fbt.h").read_text())[1])
+NMI_MISSES = "dbk_probe_missed"
 # Translated programs: the frame of each function at most, which is looked at when they are compiled; what engine/native.h has them call.
 NATIVE_BYTES_MAX = 256
 CLAUSE_CALLS = ("dbk_dif_exec_rest", "dbk_builtin*", "dbk_argument*", "dbk_host_arg", "dbk_aggregate*", "dbk_thread_*", "dbk_locals_clear",
@@ -92,7 +97,7 @@ def add_indirect(graph, path, problems):
 
 
 def deepest(graph, frames, problems):
-    """The deepest way: its bytes and its functions."""
+    """The deepest way, and the deepest that an NMI goes: their bytes and functions."""
     known = {}
 
     def visit(name, way):
@@ -105,7 +110,11 @@ def deepest(graph, frames, problems):
             known[name] = (own + below[0], [f"{name} {own}"] + below[1])
         return known[name]
 
-    return max(visit(name, []) for name in graph.functions)
+    whole = max(visit(name, []) for name in graph.functions)
+    called = {target for targets in graph.leads_to.values() if NMI_MISSES in targets for target in targets}
+    if not called:
+        problems.append(f"{NMI_MISSES}() is not called: what an NMI does is looked for in the wrong place")
+    return whole, max((visit(name, []) for name in called), default=(0, []))
 
 
 def check(path, files):
@@ -118,10 +127,13 @@ def check(path, files):
             problems.append(f"{name}: no .su file has its frame")
         elif plain(name) in unbounded:
             problems.append(f"{name}: the size of its frame is known only when it runs")
-    size, way = deepest(graph, frames, problems)
+    (size, way), (nmi_size, nmi_way) = deepest(graph, frames, problems)
     if size > BYTES_MAX:
         problems.append(f"a firing takes {size} bytes of stack, at most {BYTES_MAX}: {', '.join(way)}")
-    return problems, f"a firing takes at most {size} bytes of stack: {', '.join(way)}"
+    if nmi_size > NMI_BYTES_MAX:
+        problems.append(f"in an NMI a firing takes {nmi_size} bytes of stack, at most {NMI_BYTES_MAX} "
+                        f"(kmod/providers/fbt.h): {', '.join(nmi_way)}")
+    return problems, f"a firing takes at most {size} bytes of stack, in an NMI {nmi_size}: {', '.join(way)}"
 
 
 def check_native(path):
@@ -150,12 +162,16 @@ PROBE int unknown(int (*way)(int), int x) { return way(x) + 1; }
 PROBE int sized(int x) { volatile char room[x]; room[x / 2] = 1; return room[0]; }
 #endif
 PROBE int root(int x) { return leaf(x) + 1; }
+PROBE int nested(int x) { volatile char room[NMI]; room[x] = 2; return room[1] + x; }
+PROBE void dbk_probe_missed(void) { __asm__(""); }
+PROBE int cramped(int x) { if (x == 1) dbk_probe_missed(); else return nested(x) + 1; return 0; }
 """
 
 
 def self_test():
-    cases = (("LEAF=1000", None), (f"LEAF={2 * BYTES_MAX}", "bytes of stack"), ("LEAF=8 -DLOOP", "recursion"),
-             ("LEAF=8 -DPOINTER", "through a pointer"), ("LEAF=8 -DSIZED", "only when it runs"))
+    cases = (("LEAF=1000 -DNMI=8", None), (f"LEAF={2 * BYTES_MAX} -DNMI=8", "bytes of stack"), ("LEAF=8 -DNMI=8 -DLOOP", "recursion"),
+             ("LEAF=8 -DNMI=8 -DPOINTER", "through a pointer"), ("LEAF=8 -DNMI=8 -DSIZED", "only when it runs"),
+             (f"LEAF=8 -DNMI={NMI_BYTES_MAX - 64}", None), (f"LEAF=8 -DNMI={NMI_BYTES_MAX + 256}", "in an NMI"))
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         source, out = folder / "t.c", folder / "t.o"
