@@ -45,14 +45,23 @@
  * Everything that may run inside a probe: in NMI, under any lock, in a dying
  * kernel.  It lands in a section of its own, so that tests/lint/probe_ctx.py can
  * read from the relocations that it calls nothing else (but the names in
- * probe_ctx_allowed.txt).  In the kernel it is also invisible to ftrace.
+ * probe_ctx_allowed.txt).  In the kernel it is also invisible to ftrace, and has no stack
+ * protector, which panics and logs.
  */
 #ifdef __KERNEL__
-#define __probe_ctx notrace __attribute__((section(".text.dbk_probe")))
+#define __probe_ctx notrace __no_stack_protector __attribute__((section(".text.dbk_probe")))
 #else
 #define __probe_ctx __attribute__((section(".text.dbk_probe")))
 #endif
 #define __probe_ctx_inline __probe_ctx inline __attribute__((always_inline))
+
+/* A variable of probe context that is written before it is read.  Where the kernel clears every one
+ * (CONFIG_INIT_STACK_ALL_ZERO), a firing shall not pay for it. */
+#if defined(__KERNEL__) && __has_attribute(uninitialized)
+#define __dbk_unset __attribute__((uninitialized))
+#else
+#define __dbk_unset
+#endif
 
 /* Atomics: what crosses CPUs is loaded and stored through these, by name. */
 #define dbk_load_relaxed(p)	__atomic_load_n((p), __ATOMIC_RELAXED)

@@ -37,7 +37,7 @@
 __probe_ctx static uint32_t checksum_of(const struct dbk_segment_header *header, uint64_t first,
 					uint32_t bytes)
 {
-	struct dbk_segment_header copy = *header;
+	struct dbk_segment_header copy __dbk_unset = *header;
 	uint32_t crc;
 
 	*(uint64_t *)&copy = first;
@@ -115,7 +115,7 @@ __probe_ctx static bool next_place(const struct dbk_buffer *buffer,
 bool dbk_place_advance(const struct dbk_buffer *buffer, uint64_t last,
 		       struct dbk_segment_place *place)
 {
-	struct dbk_segment_place next;
+	struct dbk_segment_place next __dbk_unset;
 
 	if (place->sequence >= last || !next_place(buffer, place, last, &next))
 		return false;
@@ -129,7 +129,7 @@ __probe_ctx static uint32_t seal_closed(const struct dbk_buffer *buffer,
 					uint32_t count_max)
 {
 	uint32_t left = dbk_load_acquire(&buffer->slot_count) + 1, sealed = 0;
-	struct dbk_segment_place next;
+	struct dbk_segment_place next __dbk_unset;
 
 	for (; left != 0 && place->sequence < last; left--) {
 		if (!next_place(buffer, place, last, &next))
@@ -192,7 +192,7 @@ __probe_ctx static bool seal_open(const struct dbk_consumer *consumer, struct db
 __probe_ctx uint32_t dbk_consumer_seal(const struct dbk_consumer *consumer, uint32_t cpu,
 				       enum dbk_seal how)
 {
-	struct dbk_segment_place place;
+	struct dbk_segment_place place __dbk_unset;
 	struct dbk_buffer *buffer;
 	uint32_t sealed = 0;
 	uint64_t open;

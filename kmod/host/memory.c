@@ -125,7 +125,7 @@ __probe_ctx bool dbk_host_load(void *to, uint64_t address, uint32_t bytes)
 {
 	const void *from = (const void *)(unsigned long)address;
 	const bool is_integer = bytes == 8 || bytes == 4 || bytes == 2 || bytes == 1;
-	uint64_t value;
+	uint64_t value __dbk_unset;
 
 	if (unlikely(!is_integer || !dbk_memory_is_kernels(address)))
 		return copy_from_kernel_nofault(to, from, bytes) == 0;
@@ -161,7 +161,7 @@ static __probe_ctx_inline int32_t load_words(char *to, unsigned long address, ui
 	/* No word crosses a page: what lies in the next one is not the string's. */
 	uint32_t page_left = (uint32_t)(PAGE_SIZE - offset_in_page(from)), done;
 	uint32_t most = bytes - 1 < page_left ? bytes - 1 : page_left;
-	uint64_t word, first;
+	uint64_t word __dbk_unset, first;
 
 	*done_ret = 0;
 	if (!current->mm || !dbk_memory_is_loaded(current->mm) || !user_access_begin(from, bytes))

@@ -35,7 +35,7 @@ void dbk_thread_init(void)
 /* A parent may be leaving on another CPU: its fields are read so that they may fault. */
 static __probe_ctx bool parent_of(struct task_struct **task, u32 *tgid_ret)
 {
-	struct task_struct *parent;
+	struct task_struct *parent __dbk_unset;
 
 	if (!dbk_host_load(&parent, (unsigned long)&(*task)->real_parent, sizeof(parent)) ||
 	    !dbk_host_load(tgid_ret, (unsigned long)&parent->tgid, sizeof(*tgid_ret)))

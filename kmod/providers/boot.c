@@ -147,7 +147,7 @@ static __probe_ctx void on_init(void *site, initcall_t function)
 static __probe_ctx void on_init_done(void *site, initcall_t function, int result)
 {
 	struct load *load = load_of(current);
-	u64 args[3];
+	u64 args[3] __dbk_unset;
 
 	if (!load || load->init != function || load->init_began_ns == 0)
 		return;
@@ -243,7 +243,7 @@ static __probe_ctx const char *user_text(char *to, u64 address)
 /* mount(what, where, type, flags, data) has succeeded. */
 static __probe_ctx noinline void mounted(struct dbk_site *site, struct pt_regs *regs)
 {
-	char text[TEXT_BYTES], type[TEXT_BYTES];
+	char text[TEXT_BYTES] __dbk_unset, type[TEXT_BYTES] __dbk_unset;
 	u64 args[] = { (unsigned long)text, (unsigned long)type };
 
 	user_text(text, dbk_call_argument(regs, 1));
@@ -281,8 +281,8 @@ static __probe_ctx bool says_ready(const char *text)
 static __probe_ctx noinline void sent(struct dbk_site *site, u64 address, u64 bytes, u64 to_address,
 				      u64 to_bytes)
 {
-	struct sockaddr_un to;
-	char text[TEXT_BYTES];
+	struct sockaddr_un to __dbk_unset;
+	char text[TEXT_BYTES] __dbk_unset;
 	u64 args[] = { (unsigned long)text };
 
 	if (to_bytes < offsetof(struct sockaddr_un, sun_path) + 2 || to_bytes >= sizeof(to) ||
@@ -300,8 +300,8 @@ static __probe_ctx noinline void sent(struct dbk_site *site, u64 address, u64 by
 
 static __probe_ctx noinline void sent_message(struct dbk_site *site, u64 address, u64 bytes)
 {
-	struct user_msghdr message;
-	struct iovec part;
+	struct user_msghdr message __dbk_unset;
+	struct iovec part __dbk_unset;
 
 	if (dbk_host_load_user(&message, address, sizeof(message)) && message.msg_iovlen == 1 &&
 	    dbk_host_load_user(&part, (unsigned long)message.msg_iov, sizeof(part)))

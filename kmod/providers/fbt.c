@@ -44,7 +44,7 @@ static LIST_HEAD(pending); /* [S] probes to be hooked */
 __probe_ctx noinline void fbt_fire_other_entry(struct fbt_probe *fbt, struct ftrace_regs *fregs,
 					       const struct dbk_frame *frame)
 {
-	u64 args[6];
+	u64 args[6] __dbk_unset;
 
 	if (!dbk_probe_is_enabled(fbt->target))
 		return;

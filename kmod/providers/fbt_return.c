@@ -58,7 +58,7 @@ static __probe_ctx noinline void fire_other(struct fbt_probe *fbt, struct pt_reg
 /* Not initialized as a whole: that would be 16 bytes more. */
 static __probe_ctx_inline void fire(struct fbt_probe *fbt, struct pt_regs *regs, u64 first)
 {
-	struct dbk_frame frame;
+	struct dbk_frame frame __dbk_unset;
 
 	frame.kind = DBK_FRAME_RETURN;
 	frame.error = 0;

@@ -190,7 +190,8 @@ static __probe_ctx void done(struct dbk_site *site, struct bio *bio, u32 bytes, 
 static __probe_ctx void on_queue(void *site, struct bio *bio)
 {
 	struct note *stale = note_of(bio);
-	struct dbk_io io; /* member by member: a structure of zeros first costs as much as them all */
+	struct dbk_io io __dbk_unset; /* member by member: a structure of zeros first costs as much
+					 as them all */
 
 	io.sector = bio->bi_iter.bi_sector;
 	io.bytes = bio->bi_iter.bi_size;

@@ -52,7 +52,7 @@ static __probe_ctx noinline void count_missed(struct pid_probe *pid)
 static __probe_ctx void fire_mark(struct pid_probe *pid, const struct pt_regs *regs,
 				  struct dbk_frame *frame)
 {
-	u64 args[DBK_PLACE_OPERANDS_MAX];
+	u64 args[DBK_PLACE_OPERANDS_MAX] __dbk_unset;
 	u32 i;
 
 	for (i = 0; i < pid->operand_count; i++)

@@ -78,7 +78,7 @@ static __probe_ctx_inline struct dbk_probe *probe_of_64(const struct side *side,
 /* A 32-bit program's arguments, laid out as if a 64-bit one had called. */
 static __probe_ctx noinline void fire_entry_32(struct dbk_probe *probe, struct pt_regs *regs)
 {
-	u64 as_64[sizeof(*regs) / sizeof(u64)];
+	u64 as_64[sizeof(*regs) / sizeof(u64)] __dbk_unset;
 	unsigned int i;
 
 	for (i = 0; i < DBK_CALL_ARGUMENTS; i++)
@@ -105,7 +105,7 @@ static __probe_ctx void on_exit(void *data, struct pt_regs *regs, long value)
 {
 	unsigned long number = dbk_call_number(regs);
 	struct dbk_probe *probe;
-	struct dbk_frame frame;
+	struct dbk_frame frame __dbk_unset;
 	u64 returned = value;
 
 	probe = dbk_call_is_32bit() ? probe_of(&exits, DBK_CALL_I386, number) :

@@ -48,7 +48,7 @@ static __probe_ctx void keep_bug_line(const char *text, u32 bytes)
 	struct dbk_line line = { .used = 0 };
 
 	dbk_dying_text(&line, text, bytes < BUG_LINE_BYTES - 1 ? bytes : BUG_LINE_BYTES - 1);
-	memcpy(bug_line, line.text, line.used);
+	__builtin_memcpy(bug_line, line.text, line.used); /* a fortified one panics and logs */
 	bug_line[line.used] = '\0';
 }
 

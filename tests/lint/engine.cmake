@@ -12,7 +12,9 @@ add_test(NAME lint_panic_path_self_test
          COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/panic_path.py --self-test)
 add_test(NAME lint_probe_stack_self_test
          COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/probe_stack.py --self-test)
-set_tests_properties(lint_panic_path_self_test lint_probe_stack_self_test PROPERTIES LABELS lint)
+add_test(NAME lint_hardening_self_test
+         COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/hardening.py --self-test)
+set_tests_properties(lint_panic_path_self_test lint_probe_stack_self_test lint_hardening_self_test PROPERTIES LABELS lint)
 add_test(NAME lint_engine_imports
          COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/probe_ctx.py --imports
                  $<TARGET_FILE:daybreak_engine_lint>)

@@ -82,7 +82,7 @@ static __probe_ctx uint32_t unwind_rest(struct unwind_state *state, uint64_t *pc
 static __probe_ctx uint32_t stack_of_tracepoint(struct dbk_frame *frame, uint64_t *pcs,
 						uint32_t depth_max)
 {
-	struct unwind_state state;
+	struct unwind_state state __dbk_unset;
 	unsigned long pc;
 
 	unwind_start(&state, current, NULL, NULL);
@@ -99,7 +99,7 @@ static __probe_ctx uint32_t stack_of_tracepoint(struct dbk_frame *frame, uint64_
 static __probe_ctx uint32_t stack_of_function(struct dbk_frame *frame, uint64_t *pcs,
 					      uint32_t depth_max)
 {
-	struct unwind_state state;
+	struct unwind_state state __dbk_unset;
 	uint32_t count = 0;
 	unsigned int i;
 
@@ -120,7 +120,7 @@ static __probe_ctx uint32_t stack_of_function(struct dbk_frame *frame, uint64_t 
 static __probe_ctx uint32_t stack_of_registers(struct pt_regs *regs, uint64_t *pcs, uint32_t count,
 					       uint32_t depth_max)
 {
-	struct unwind_state state;
+	struct unwind_state state __dbk_unset;
 
 	if (count < depth_max)
 		pcs[count++] = regs->ip;
@@ -139,7 +139,7 @@ static __probe_ctx uint32_t stack_of_return(struct dbk_frame *frame, uint64_t *p
 static __probe_ctx uint32_t stack_of_interrupted(struct dbk_frame *frame, uint64_t *pcs,
 						 uint32_t depth_max)
 {
-	struct unwind_state state;
+	struct unwind_state state __dbk_unset;
 
 	if (!frame->regs || user_mode(frame->regs))
 		return 0;
@@ -171,7 +171,7 @@ __probe_ctx uint32_t dbk_host_stack(void *untyped_frame, uint64_t *pcs, uint32_t
 __probe_ctx uint64_t dbk_host_caller(void *untyped_frame)
 {
 	struct dbk_frame *frame = untyped_frame;
-	uint64_t pcs[2];
+	uint64_t pcs[2] __dbk_unset;
 
 	if (frame && frame->kind == DBK_FRAME_FUNCTION)
 		return frame->parent_ip;
@@ -197,8 +197,8 @@ static __probe_ctx struct pt_regs *user_registers(void)
 static __probe_ctx bool user_frame_next(bool is_64bit, uint64_t *fp, uint64_t *pc_ret,
 					uint64_t *bad_ret)
 {
-	uint64_t next, wide[2];
-	uint32_t narrow[2];
+	uint64_t next, wide[2] __dbk_unset;
+	uint32_t narrow[2] __dbk_unset;
 
 	if (*fp == 0)
 		return false;
@@ -284,7 +284,7 @@ __probe_ctx bool dbk_host_user_registers(void *frame, uint64_t *registers)
 
 __probe_ctx uint64_t dbk_host_ucaller(void *frame)
 {
-	uint64_t pcs[2], bad;
+	uint64_t pcs[2] __dbk_unset, bad;
 
 	return dbk_host_ustack(frame, pcs, 2, &bad) == 2 ? pcs[1] : 0;
 }

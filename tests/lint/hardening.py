@@ -1,0 +1,103 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Holds the kernel's hardening in all code of the module that is not probe context.
+
+    hardening.py FOLDER      below which the module's objects lie, each with what kbuild keeps beside it (.NAME.o.cmd)
+    hardening.py --self-test
+
+What the kernel compiles with (stack protector, variables that begin as zeros, fortified string functions) may be off in a file only
+if each of its functions lies in .text.dbk_probe. What of it a function there has, does not matter here: if that panics
+and logs, probe_ctx.py finds it. Exit 1 and a line for each function that is without.
+"""
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+from probe_ctx import Object, is_probe_section
+
+# What switches an option, and to what: the last one counts.
+OPTIONS = {
+    "the stack protector": (r"-f(no-)?stack-protector\S*", r"-fno-stack-protector"),
+    "zeros in its variables": (r"-ftrivial-auto-var-init=\S*", r"-ftrivial-auto-var-init=uninitialized"),
+    "fortified string functions": (r"-[DU]__NO_FORTIFY\S*", r"-D__NO_FORTIFY\S*"),
+}
+
+
+def options_off(command):
+    found = []
+    for name, (either, off) in OPTIONS.items():
+        said = [match[0] for match in re.finditer(rf"(?<!\S){either}(?!\S)", command)]
+        if said and re.fullmatch(off, said[-1]):
+            found.append(name)
+    return found
+
+
+def functions_outside(path):
+    obj = Object(str(path))
+    return sorted(name for _, size, kind, index, name in obj.symbols if kind == "FUNC" and size != 0 and index is not None and
+                  not is_probe_section(obj.sections[index][0]) and not name.startswith("__pfx_"))
+
+
+def check(folder):
+    problems, files, count = [], 0, 0
+    for beside in sorted(folder.rglob(".*.o.cmd")):
+        path = beside.parent / beside.name[1:-len(".cmd")]
+        command = beside.read_text().split("\n", 1)[0]
+        if not path.exists() or not re.search(r"\s-c\s", command) or "/compat/" in str(path):
+            continue
+        off, outside = options_off(command), functions_outside(path)
+        files += 1
+        count += len(outside)
+        if off:
+            problems += [f"{path.relative_to(folder)}: {name}() is not probe context, and has not {' nor '.join(off)} (kmod/Kbuild)"
+                         for name in outside]
+    if files == 0:
+        problems.append(f"{folder} has no objects: this looks in the wrong place")
+    return problems, f"{count} functions that are not probe context have the kernel's hardening"
+
+
+SELF_TEST = """
+__attribute__((section(".text.dbk_probe"))) int probe(int x) { return x + 1; }
+#ifdef MIXED
+int control(int x) { return x + 2; }
+#endif
+"""
+
+
+def self_test():
+    cases = (("-fno-stack-protector", None), ("-DMIXED", None), ("-DMIXED -fno-stack-protector -fstack-protector-strong", None),
+             ("-DMIXED -fstack-protector-strong -fno-stack-protector", "stack protector"),
+             ("-DMIXED -ftrivial-auto-var-init=zero -ftrivial-auto-var-init=uninitialized", "zeros"), ("-DMIXED -D__NO_FORTIFY", "fortified"))
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        (folder / "t.c").write_text(SELF_TEST)
+        for options, expected in cases:
+            command = ["gcc", "-O1", *options.split(), "-c", str(folder / "t.c"), "-o", str(folder / "t.o")]
+            subprocess.run(command, check=True)
+            (folder / ".t.o.cmd").write_text("savedcmd_t.o := " + " ".join(command) + "\n")
+            problems, _ = check(folder)
+            if len(problems) != (expected is not None) or (expected or "") not in "\n".join(problems):
+                print(f"self-test {options}: expected {expected}, got {problems}")
+                return 1
+    print("hardening: self-test passed")
+    return 0
+
+
+def main(arguments):
+    if arguments == ["--self-test"]:
+        return self_test()
+    if len(arguments) != 1:
+        print(__doc__.strip())
+        return 2
+    problems, summary = check(pathlib.Path(arguments[0]))
+    for problem in problems:
+        print(problem)
+    if not problems:
+        print(f"hardening: {summary}")
+    return 1 if problems else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
