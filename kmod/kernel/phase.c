@@ -19,8 +19,6 @@
 
 unsigned int dbk_boot_running;
 
-static struct tracepoint *hooked;
-
 static void on_exec(void *data, struct task_struct *task, pid_t old_pid, struct linux_binprm *binprm)
 {
 	static const char last[] = "systemd-update-utmp-runlevel.service";
@@ -32,6 +30,9 @@ static void on_exec(void *data, struct task_struct *task, pid_t old_pid, struct 
 		WRITE_ONCE(dbk_boot_running, 1);
 	rcu_read_unlock();
 }
+
+/* Before what fires there: this exec is the first that is not the start-up's. */
+static struct dbk_tracepoint_hook hook = { "sched_process_exec", on_exec, .priority = INT_MAX };
 
 /* Whether the first process, whose child we are or which we are, is still in the initramfs. */
 static bool is_in_initramfs(void)
@@ -49,17 +50,11 @@ void dbk_phase_init(void)
 {
 	check_trace_callback_type_sched_process_exec(on_exec);
 	dbk_boot_running = !is_in_initramfs();
-	if (dbk_boot_running)
-		return;
-	hooked = dbk_tracepoint_find("sched_process_exec");
-	/* Before what fires there: this exec is the first that is not the start-up's. */
-	if (hooked && tracepoint_probe_register_prio(hooked, on_exec, NULL, INT_MAX) != 0)
-		hooked = NULL;
+	if (!dbk_boot_running)
+		dbk_tracepoint_hook(&hook);
 }
 
 void dbk_phase_exit(void)
 {
-	if (hooked)
-		tracepoint_probe_unregister(hooked, on_exec, NULL);
-	hooked = NULL;
+	dbk_tracepoint_unhook(&hook);
 }

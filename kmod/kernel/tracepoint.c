@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * tracepoint.c - finding a tracepoint by its name
+ * tracepoint.c - a tracepoint found by its name, and hooked
  */
 #include <linux/string.h>
 
@@ -19,10 +19,32 @@ static void search_each(struct tracepoint *tracepoint, void *data)
 		search->found = tracepoint;
 }
 
-struct tracepoint *dbk_tracepoint_find(const char *name)
+bool dbk_tracepoint_find(struct dbk_tracepoint_hook *hook)
 {
-	struct search search = { .name = name };
+	struct search search = { .name = hook->name };
 
 	for_each_kernel_tracepoint(search_each, &search);
+	hook->tracepoint = search.found;
 	return search.found;
+}
+
+int dbk_tracepoint_hook(struct dbk_tracepoint_hook *hook)
+{
+	int err;
+
+	if (hook->hooked)
+		return 0;
+	if (!hook->tracepoint && !dbk_tracepoint_find(hook))
+		return -ENOENT;
+	err = tracepoint_probe_register_prio(hook->tracepoint, hook->callback, hook->data,
+					     hook->priority ?: TRACEPOINT_DEFAULT_PRIO);
+	hook->hooked = err == 0;
+	return err;
+}
+
+void dbk_tracepoint_unhook(struct dbk_tracepoint_hook *hook)
+{
+	if (hook->hooked)
+		tracepoint_probe_unregister(hook->tracepoint, hook->callback, hook->data);
+	hook->hooked = false;
 }

@@ -328,47 +328,36 @@ static struct dbk_function_hook function_hooks[] = {
 	{ "unmap_vmas", { .func = on_unmap } },
 };
 
-static struct tracepoint_hook {
-	const char *name;
-	void *callback;
-} tracepoint_hooks[] = {
+static struct dbk_tracepoint_hook tracepoint_hooks[] = {
 	{ "sched_process_fork", on_fork },
 	{ "sched_process_exit", on_exit },
 };
 
-static int tracepoint_hook(const struct tracepoint_hook *hook)
+static void unhook(u32 functions)
 {
-	struct tracepoint *tracepoint = dbk_tracepoint_find(hook->name);
+	u32 i;
 
-	return tracepoint ? tracepoint_probe_register(tracepoint, hook->callback, NULL) : -ENOENT;
-}
-
-static void unhook(u32 functions, u32 tracepoints)
-{
 	while (functions-- > 0)
 		dbk_function_unhook(&function_hooks[functions]);
-	while (tracepoints-- > 0)
-		tracepoint_probe_unregister(dbk_tracepoint_find(tracepoint_hooks[tracepoints].name),
-					    tracepoint_hooks[tracepoints].callback, NULL);
+	for (i = 0; i < ARRAY_SIZE(tracepoint_hooks); i++)
+		dbk_tracepoint_unhook(&tracepoint_hooks[i]);
 	tracepoint_synchronize_unregister();
 }
 
 /* All or none: without one of them what the others say would hold for too long. */
 static int hook(void)
 {
-	u32 functions = 0, tracepoints = 0;
+	u32 functions = 0, i;
 	int err = 0;
 
 	while (!err && functions < ARRAY_SIZE(function_hooks))
 		err = dbk_function_hook(&function_hooks[functions++]);
 	if (err)
 		functions--;
-	while (!err && tracepoints < ARRAY_SIZE(tracepoint_hooks))
-		err = tracepoint_hook(&tracepoint_hooks[tracepoints++]);
-	if (err && tracepoints > 0)
-		tracepoints--;
+	for (i = 0; i < ARRAY_SIZE(tracepoint_hooks) && !err; i++)
+		err = dbk_tracepoint_hook(&tracepoint_hooks[i]);
 	if (err)
-		unhook(functions, tracepoints);
+		unhook(functions);
 	return err;
 }
 
@@ -399,7 +388,7 @@ void dbk_maps_put(void)
 	dbk_state_assert();
 	if (--users != 0 || !hooked)
 		return;
-	unhook(ARRAY_SIZE(function_hooks), ARRAY_SIZE(tracepoint_hooks));
+	unhook(ARRAY_SIZE(function_hooks));
 	dbk_maps_log_end();
 	hooked = false;
 }

@@ -33,12 +33,9 @@ struct cache_probe {
 /* malloc, free: what is hooked while a probe of it is enabled. */
 struct side {
 	const char *name;
-	const char *wheres[2];
-	void *callbacks[2];
+	struct dbk_tracepoint_hook hooks[2]; /* [S] */
 	u8 arg_count;
-	struct tracepoint *tracepoints[2];     /* [C] once found */
 	u32 enabled;			       /* [S] */
-	bool hooked[2];			       /* [S] */
 	u32 slot_count;			       /* [S] stores; atomic */
 	struct cache_probe *slots[CACHES_MAX]; /* [S] stores; atomic: NULL: free */
 };
@@ -130,8 +127,13 @@ static __probe_ctx void on_kfree(void *side, unsigned long caller, const void *o
 }
 
 static struct side sides[] = {
-	{ "malloc", { "kmem_cache_alloc", "kmalloc" }, { on_cache_alloc, on_kmalloc }, 5 },
-	{ "free", { "kmem_cache_free", "kfree" }, { on_cache_free, on_kfree }, 3 },
+	{ "malloc",
+	  { { "kmem_cache_alloc", on_cache_alloc, &sides[0] },
+	    { "kmalloc", on_kmalloc, &sides[0] } },
+	  5 },
+	{ "free",
+	  { { "kmem_cache_free", on_cache_free, &sides[1] }, { "kfree", on_kfree, &sides[1] } },
+	  3 },
 };
 
 /* The kernel declares what a tracepoint has: a kernel with other arguments does not build. */
@@ -159,13 +161,9 @@ static int layout_find(void)
 	layout.state = name < 0 || list < 0 || cache < 0 || !layout.caches || !layout.caches_mutex
 			       ? -ENOENT
 			       : 1;
-	for (i = 0; i < 4 && layout.state > 0; i++) {
-		struct side *side = &sides[i / 2];
-
-		side->tracepoints[i % 2] = dbk_tracepoint_find(side->wheres[i % 2]);
-		if (!side->tracepoints[i % 2])
+	for (i = 0; i < 4 && layout.state > 0; i++)
+		if (!dbk_tracepoint_find(&sides[i / 2].hooks[i % 2]))
 			layout.state = -ENOENT;
-	}
 	dbk_btf_release();
 	layout.cache_name = name;
 	layout.cache_list = list;
@@ -207,7 +205,7 @@ static int probe_publish(const struct dbk_requester *requester, const struct sid
 		return -ENOMEM;
 	strscpy(one->name, name, sizeof(one->name));
 	for (i = 0; i < ARRAY_SIZE(one->frames); i++)
-		one->frames[i] = dbk_tracepoint_frame(side->tracepoints[i]);
+		one->frames[i] = dbk_tracepoint_frame(side->hooks[i].tracepoint);
 	one->named.probe.module = "vmlinux";
 	one->named.probe.function = one->name;
 	one->named.probe.name = side->name;
@@ -250,22 +248,6 @@ static struct side *side_of(const struct dbk_probe *probe)
 	return &sides[strcmp(probe->name, sides[1].name) == 0];
 }
 
-static int side_hook(struct side *side)
-{
-	u32 i;
-
-	for (i = 0; i < ARRAY_SIZE(side->tracepoints); i++) {
-		int err = side->hooked[i] ? 0
-					  : tracepoint_probe_register(side->tracepoints[i],
-								      side->callbacks[i], side);
-
-		if (err)
-			return err;
-		side->hooked[i] = true;
-	}
-	return 0;
-}
-
 static int dtmalloc_enable(const struct dbk_provider *self, struct dbk_probe *probe)
 {
 	struct cache_probe *one = container_of(probe, struct cache_probe, named.probe);
@@ -278,7 +260,7 @@ static int dtmalloc_enable(const struct dbk_provider *self, struct dbk_probe *pr
 		;
 	if (i == CACHES_MAX)
 		return -E2BIG;
-	err = side_hook(side);
+	err = dbk_tracepoint_hook(&side->hooks[0]) ?: dbk_tracepoint_hook(&side->hooks[1]);
 	if (err)
 		return err;
 	WRITE_ONCE(side->slots[i], one);
@@ -310,14 +292,9 @@ static int dtmalloc_settle(const struct dbk_provider *self, const struct module 
 	u32 i;
 
 	dbk_state_assert();
-	for (i = 0; i < 4; i++) {
-		struct side *side = &sides[i / 2];
-
-		if (side->enabled != 0 || !side->hooked[i % 2])
-			continue;
-		tracepoint_probe_unregister(side->tracepoints[i % 2], side->callbacks[i % 2], side);
-		side->hooked[i % 2] = false;
-	}
+	for (i = 0; i < 4; i++)
+		if (sides[i / 2].enabled == 0)
+			dbk_tracepoint_unhook(&sides[i / 2].hooks[i % 2]);
 	return 0;
 }
 

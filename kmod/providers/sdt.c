@@ -26,13 +26,12 @@
 struct sdt_probe {
 	struct dbk_probe probe;
 	struct list_head link;		 /* [S] in sdt_probes */
-	struct tracepoint *tracepoint;	 /* [C] */
 	struct module *module;		 /* [C] NULL: the kernel */
 	struct dbk_frame frame;		 /* [C] once described */
 	struct dbk_tracepoint_args args; /* [C] once described */
 	bool described;			 /* [S] */
-	bool hooked;			 /* [S] */
 	bool wanted;			 /* [S] has an ECB */
+	struct dbk_tracepoint_hook hook; /* [S] */
 	struct list_head unsettled;	 /* [S] wanted and not hooked, or the other way round */
 };
 
@@ -102,20 +101,17 @@ static void *const callbacks[DBK_TRACEPOINT_ARGS_MAX + 1] = {
 	on_0, on_1, on_2, on_3, on_4, on_5, on_6, on_7, on_8, on_9, on_10,
 };
 
-static void *callback_of(const struct sdt_probe *sdt)
-{
-	return callbacks[min_t(u32, sdt->args.count, DBK_TRACEPOINT_ARGS_MAX)];
-}
-
 /* Before the engine looks at a probe in order to enable it. */
 static void sdt_describe(struct sdt_probe *sdt)
 {
 	if (sdt->described)
 		return;
-	if (!dbk_btf_tracepoint(sdt->module, dbk_module_is_coming(sdt->module), sdt->tracepoint->name, &sdt->args))
+	if (!dbk_btf_tracepoint(sdt->module, dbk_module_is_coming(sdt->module),
+				sdt->hook.tracepoint->name, &sdt->args))
 		sdt->args = (struct dbk_tracepoint_args){ .count = ARGS_WITHOUT_BTF };
-	sdt->frame = dbk_tracepoint_frame(sdt->tracepoint);
+	sdt->frame = dbk_tracepoint_frame(sdt->hook.tracepoint);
 	sdt->probe.arg_count = min_t(u32, sdt->args.count, DBK_TRACEPOINT_ARGS_MAX);
+	sdt->hook.callback = callbacks[sdt->probe.arg_count];
 	sdt->described = true;
 }
 
@@ -126,7 +122,8 @@ static int sdt_publish(struct tracepoint *tracepoint, struct module *module)
 
 	if (!sdt)
 		return -ENOMEM;
-	sdt->tracepoint = tracepoint;
+	sdt->hook.tracepoint = tracepoint;
+	sdt->hook.data = sdt;
 	sdt->module = module;
 	INIT_LIST_HEAD(&sdt->unsettled);
 	sdt->probe.provider = "sdt";
@@ -179,9 +176,7 @@ static int sdt_provide(const struct dbk_provider *self, const struct dbk_request
 
 static void sdt_unhook(struct sdt_probe *sdt)
 {
-	if (sdt->hooked)
-		tracepoint_probe_unregister(sdt->tracepoint, callback_of(sdt), sdt);
-	sdt->hooked = false;
+	dbk_tracepoint_unhook(&sdt->hook);
 	list_del_init(&sdt->unsettled);
 }
 
@@ -207,7 +202,7 @@ static void sdt_remove(const struct module *module, bool all)
 		dbk_retire_add(&retire, &sdt->probe);
 	dbk_retire_end(&retire);
 	list_for_each_entry(sdt, &gone, link) {
-		unhooked |= sdt->hooked;
+		unhooked |= sdt->hook.hooked;
 		sdt_unhook(sdt);
 	}
 	if (unhooked)
@@ -228,7 +223,7 @@ static void want(struct sdt_probe *sdt, bool wanted)
 	dbk_state_assert();
 	sdt->wanted = wanted;
 	list_del_init(&sdt->unsettled);
-	if (sdt->wanted != sdt->hooked)
+	if (sdt->wanted != sdt->hook.hooked)
 		list_add_tail(&sdt->unsettled, &sdt_unsettled);
 }
 
@@ -249,7 +244,7 @@ static void sdt_disable(const struct dbk_provider *self, struct dbk_probe *probe
 static bool sdt_is_hooked(const struct dbk_provider *self, const struct dbk_probe *probe)
 {
 	dbk_state_assert();
-	return container_of(probe, struct sdt_probe, probe)->hooked;
+	return container_of(probe, struct sdt_probe, probe)->hook.hooked;
 }
 
 static struct sdt_probe *unsettled_of(const struct module *only)
@@ -276,8 +271,7 @@ static int settle_some(const struct module *only)
 			continue;
 		}
 		list_del_init(&sdt->unsettled);
-		err = tracepoint_probe_register(sdt->tracepoint, callback_of(sdt), sdt);
-		sdt->hooked = err == 0;
+		err = dbk_tracepoint_hook(&sdt->hook);
 	}
 	cpu_hotplug_enable();
 	return err;

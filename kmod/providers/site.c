@@ -16,7 +16,7 @@ static u32 sites_of(const struct dbk_site_probe *at)
 
 static bool is_there(const struct dbk_site *site)
 {
-	return site->tracepoint || site->address != 0;
+	return site->hook.tracepoint || site->address != 0;
 }
 
 static bool has_sites(const struct dbk_site_provider *own, const struct dbk_site_probe *at)
@@ -53,10 +53,11 @@ int dbk_sites_init(const struct dbk_provider *self)
 		struct dbk_site *site = &own->sites[i];
 
 		site->own = own;
+		site->hook = (struct dbk_tracepoint_hook){ site->name, site->callback, site };
 		if (!site->callback)
 			site->address = dbk_symbol(site->name);
-		else if ((site->tracepoint = dbk_tracepoint_find(site->name)) != NULL)
-			site->frame = dbk_tracepoint_frame(site->tracepoint);
+		else if (dbk_tracepoint_find(&site->hook))
+			site->frame = dbk_tracepoint_frame(site->hook.tracepoint);
 		if (is_there(site))
 			found++;
 		else
@@ -138,8 +139,8 @@ static __probe_ctx int on_return(struct kretprobe_instance *instance, struct pt_
 
 static int hook(struct dbk_site *site)
 {
-	if (site->tracepoint)
-		return tracepoint_probe_register(site->tracepoint, site->callback, site);
+	if (site->callback)
+		return dbk_tracepoint_hook(&site->hook);
 	site->missed_seen = 0;
 	site->kretprobe = (struct kretprobe){
 		.kp.addr = (void *)site->address,
@@ -153,8 +154,8 @@ static int hook(struct dbk_site *site)
 
 static void unhook(struct dbk_site *site)
 {
-	if (site->tracepoint)
-		tracepoint_probe_unregister(site->tracepoint, site->callback, site);
+	if (site->callback)
+		dbk_tracepoint_unhook(&site->hook);
 	else
 		unregister_kretprobe(&site->kretprobe);
 }
@@ -230,6 +231,6 @@ void dbk_sites_book(const struct dbk_provider *self)
 
 	dbk_state_assert();
 	for (i = 0; i < own->site_count; i++)
-		if (own->sites[i].hooked && !own->sites[i].tracepoint)
+		if (own->sites[i].hooked && !own->sites[i].callback)
 			count_missed(&own->sites[i]);
 }

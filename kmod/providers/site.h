@@ -33,9 +33,9 @@ struct dbk_site {
 	dbk_site_function *returned; /* [C] */
 
 	const struct dbk_site_provider *own; /* [C] */
-	struct tracepoint *tracepoint;	     /* [C] NULL: this kernel does not have it */
 	struct dbk_frame frame;		     /* [C] of the tracepoint */
-	unsigned long address;		     /* [C] of the function; 0: as above */
+	unsigned long address;		     /* [C] of the function; 0: not there */
+	struct dbk_tracepoint_hook hook; /* [S] of a tracepoint, which this kernel may not have */
 	struct kretprobe kretprobe;	     /* [S] */
 	unsigned long missed_seen; /* atomic: of the kernel's count, what is counted as drops */
 	u32 enabled;		       /* [S] probes */

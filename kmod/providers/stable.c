@@ -12,7 +12,6 @@
 #include <linux/mm.h>
 #include <linux/slab.h>
 
-#include "kmod/kernel/tracepoint.h"
 #include "kmod/providers/lock_wait.h"
 #include "kmod/providers/stable.h"
 
@@ -154,10 +153,18 @@ static bool place_find(struct stable_place *place, const struct candidate *candi
 {
 	place->firing = (struct stable_firing){ .probe = probe, .frame = &place->frame };
 	if (place->row->kind == TRACEPOINT) {
-		place->tracepoint = dbk_tracepoint_find(candidate->where);
-		if (place->tracepoint)
-			place->frame = dbk_tracepoint_frame(place->tracepoint);
-		return place->tracepoint;
+		place->hook = (struct dbk_tracepoint_hook){
+			.name = candidate->where,
+			.callback = place->row->callback,
+			.data = &place->firing,
+			/* The callbacks of one tracepoint are called in the order of their rows. */
+			.priority = TRACEPOINT_DEFAULT_PRIO + stable_row_count -
+				    (place->row - stable_rows),
+		};
+		if (!dbk_tracepoint_find(&place->hook))
+			return false;
+		place->frame = dbk_tracepoint_frame(place->hook.tracepoint);
+		return true;
 	}
 	return functions_find() == 0 && candidate->address != 0 &&
 	       fbt_hook_init(&place->fbt, probe, candidate->address,
@@ -292,24 +299,11 @@ static void stable_disable(const struct dbk_provider *self, struct dbk_probe *pr
 
 	dbk_state_assert();
 	for (place = container_of(probe, struct stable_place, probe); place; place = place->next) {
-		if (place->tracepoint)
+		if (place->hook.tracepoint)
 			place->wanted = false;
 		else
 			fbt_unhook(&place->fbt);
 	}
-}
-
-/* The callbacks of one tracepoint are called in the order of their rows. */
-static int tracepoint_hook(struct stable_place *place)
-{
-	int priority = TRACEPOINT_DEFAULT_PRIO + stable_row_count - (place->row - stable_rows);
-	int err = 0;
-
-	if (!place->hooked)
-		err = tracepoint_probe_register_prio(place->tracepoint, place->row->callback,
-						     &place->firing, priority);
-	place->hooked = place->wanted = err == 0;
-	return err;
 }
 
 static int stable_enable(const struct dbk_provider *self, struct dbk_probe *probe)
@@ -319,16 +313,18 @@ static int stable_enable(const struct dbk_provider *self, struct dbk_probe *prob
 	dbk_state_assert();
 	dbk_waits_forget(probe);
 	for (place = container_of(probe, struct stable_place, probe); place; place = place->next) {
-		int err = 0;
+		int err;
 
-		if (place->tracepoint)
-			err = tracepoint_hook(place);
-		else
+		if (!place->hook.tracepoint) {
 			fbt_hook(&place->fbt);
+			continue;
+		}
+		err = dbk_tracepoint_hook(&place->hook);
 		if (err) {
 			stable_disable(self, probe);
 			return err;
 		}
+		place->wanted = true;
 	}
 	return 0;
 }
@@ -339,12 +335,9 @@ static int stable_settle(const struct dbk_provider *self, const struct module *m
 	struct stable_place *place;
 
 	dbk_state_assert();
-	list_for_each_entry(place, &places, link) {
-		if (!place->hooked || place->wanted)
-			continue;
-		tracepoint_probe_unregister(place->tracepoint, place->row->callback, &place->firing);
-		place->hooked = false;
-	}
+	list_for_each_entry(place, &places, link)
+		if (!place->wanted)
+			dbk_tracepoint_unhook(&place->hook);
 	return 0;
 }
 
@@ -355,7 +348,7 @@ static bool stable_is_hooked(const struct dbk_provider *self, const struct dbk_p
 
 	dbk_state_assert();
 	for (place = container_of(probe, struct stable_place, probe); place; place = place->next)
-		if (!place->tracepoint && !fbt_is_hooked(&place->fbt))
+		if (!place->hook.tracepoint && !fbt_is_hooked(&place->fbt))
 			return false;
 	return true;
 }

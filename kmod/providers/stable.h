@@ -5,6 +5,7 @@
 #ifndef DBK_KMOD_STABLE_H
 #define DBK_KMOD_STABLE_H
 
+#include "kmod/kernel/tracepoint.h"
 #include "kmod/providers/fbt.h"
 
 enum stable_kind { TRACEPOINT, ENTRY, RETURN };
@@ -35,10 +36,10 @@ struct stable_place {
 	struct stable_place *next;    /* [S] of the same probe */
 	struct list_head link;	      /* [S] of all */
 	struct stable_firing firing;  /* [C] */
-	struct tracepoint *tracepoint; /* [C] NULL: a function */
+	struct dbk_tracepoint_hook hook; /* [S] no tracepoint: a function */
 	struct dbk_frame frame;	      /* [C] of the tracepoint */
 	struct fbt_probe fbt;	      /* of the function */
-	bool wanted, hooked;	      /* [S] of a tracepoint */
+	bool wanted;		      /* [S] of a tracepoint */
 };
 
 /** stable_has_provider() - whether a row is of a provider @name */

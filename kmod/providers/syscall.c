@@ -47,11 +47,9 @@ struct syscall {
 
 /* Indexed by number. */
 struct side {
-	struct tracepoint *tracepoint; /* [C] */
-	void *callback;		       /* [C] */
-	struct dbk_frame frame;	       /* [C] what all firings share */
-	u32 enabled;		       /* [S] probes with ECBs */
-	bool hooked;		       /* [S] */
+	struct dbk_tracepoint_hook hook; /* [S] */
+	struct dbk_frame frame;		 /* [C] what all firings share */
+	u32 enabled;			 /* [S] probes with ECBs */
 	struct dbk_probe *by_number[DBK_CALL_TABLES][DBK_CALL_NUMBERS];
 };
 
@@ -198,14 +196,12 @@ static int provider_provide(const struct dbk_provider *self, const struct dbk_re
 static int provider_init(const struct dbk_provider *self)
 {
 	dbk_state_assert();
-	entries.tracepoint = dbk_tracepoint_find("sys_enter");
-	exits.tracepoint = dbk_tracepoint_find("sys_exit");
-	if (!entries.tracepoint || !exits.tracepoint)
+	entries.hook = (struct dbk_tracepoint_hook){ "sys_enter", on_enter };
+	exits.hook = (struct dbk_tracepoint_hook){ "sys_exit", on_exit };
+	if (!dbk_tracepoint_find(&entries.hook) || !dbk_tracepoint_find(&exits.hook))
 		return -ENOENT;
-	entries.callback = on_enter;
-	exits.callback = on_exit;
-	entries.frame = dbk_tracepoint_frame(entries.tracepoint);
-	exits.frame = dbk_tracepoint_frame(exits.tracepoint);
+	entries.frame = dbk_tracepoint_frame(entries.hook.tracepoint);
+	exits.frame = dbk_tracepoint_frame(exits.hook.tracepoint);
 	return 0;
 }
 
@@ -217,17 +213,12 @@ static struct side *side_of(const struct dbk_probe *probe)
 static int provider_enable(const struct dbk_provider *self, struct dbk_probe *probe)
 {
 	struct side *side = side_of(probe);
+	int err;
 
 	dbk_state_assert();
-	if (!side->hooked) {
-		int err = tracepoint_probe_register(side->tracepoint, side->callback, NULL);
-
-		if (err)
-			return err;
-		side->hooked = true;
-	}
-	side->enabled++;
-	return 0;
+	err = dbk_tracepoint_hook(&side->hook);
+	side->enabled += err == 0;
+	return err;
 }
 
 static void provider_disable(const struct dbk_provider *self, struct dbk_probe *probe)
@@ -239,10 +230,8 @@ static void provider_disable(const struct dbk_provider *self, struct dbk_probe *
 /* The last probe of a side is gone: so is the slow path. */
 static void side_settle(struct side *side)
 {
-	if (!side->hooked || side->enabled != 0)
-		return;
-	tracepoint_probe_unregister(side->tracepoint, side->callback, NULL);
-	side->hooked = false;
+	if (side->enabled == 0)
+		dbk_tracepoint_unhook(&side->hook);
 }
 
 static int provider_settle(const struct dbk_provider *self, const struct module *module)

@@ -164,11 +164,7 @@ static __probe_ctx void on_oom(void *data)
 	dbk_trigger_fire(dbk.engine, &oom_kill, 0);
 }
 
-static struct {
-	const char *name;
-	void *callback;
-	struct tracepoint *tracepoint; /* NULL: not hooked */
-} hooks[] = {
+static struct dbk_tracepoint_hook hooks[] = {
 	{ "sched_process_hang", on_hung_task },
 	{ "mark_victim", on_oom },
 };
@@ -182,14 +178,9 @@ void dbk_triggers_hook(void)
 	dbk_trigger_init(&hung_task, DBK_TRIGGER_HUNG_TASK, 0, "hung-task", INTERVAL_NS);
 	dbk_trigger_init(&soft_lockup, DBK_TRIGGER_SOFT_LOCKUP, 0, "soft-lockup", INTERVAL_NS);
 	dbk_trigger_init(&oom_kill, DBK_TRIGGER_OOM, 0, "oom-kill", INTERVAL_NS);
-	for (i = 0; i < ARRAY_SIZE(hooks); i++) {
-		struct tracepoint *tracepoint = dbk_tracepoint_find(hooks[i].name);
-
-		if (tracepoint && !tracepoint_probe_register(tracepoint, hooks[i].callback, NULL))
-			hooks[i].tracepoint = tracepoint;
-		else
+	for (i = 0; i < ARRAY_SIZE(hooks); i++)
+		if (dbk_tracepoint_hook(&hooks[i]) != 0)
 			pr_warn("no tracepoint %s: what it reports is not seen\n", hooks[i].name);
-	}
 	atomic_notifier_chain_register(&panic_notifier_list, &panic_block);
 	register_die_notifier(&die_block);
 	register_reboot_notifier(&reboot_block);
@@ -206,8 +197,7 @@ void dbk_triggers_unhook(void)
 	atomic_notifier_chain_unregister(&panic_notifier_list, &panic_block);
 	dbk_console_unhook();
 	for (i = 0; i < ARRAY_SIZE(hooks); i++)
-		if (hooks[i].tracepoint)
-			tracepoint_probe_unregister(hooks[i].tracepoint, hooks[i].callback, NULL);
+		dbk_tracepoint_unhook(&hooks[i]);
 	tracepoint_synchronize_unregister();
 	dbk_triggered_drain();
 }

@@ -215,8 +215,6 @@ struct tracepoint {
 	const char *name;
 	void *iterator;
 };
-#define tracepoint_probe_register(tracepoint, callback, data)	((void)(callback), 0)
-#define tracepoint_probe_unregister(tracepoint, callback, data) ((void)(callback))
 #define tracepoint_synchronize_unregister()			((void)0)
 
 #endif /* DBK_TEST_SHIM_H */
