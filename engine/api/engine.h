@@ -244,15 +244,13 @@ uint32_t dbk_program_probedesc_count(const struct dbk_program *program);
 bool dbk_program_probedesc(const struct dbk_program *program, uint32_t index,
 			   struct dbk_probedesc *description_ret);
 
-/* Where an argument of a mark is.  Registers: rax rbx rcx rdx rsi rdi rbp rsp r8 ... r15; and rip, the
- * mark's own address. */
+/* Where an argument of a mark is.  Registers are the processor's (engine/arch/operands_*.c). */
 enum dbk_operand_kind {
-	DBK_OPERAND_NONE, /* cannot be read: 0 */
+	DBK_OPERAND_NONE,     /* cannot be read: 0 */
 	DBK_OPERAND_REGISTER, /* base */
 	DBK_OPERAND_CONSTANT, /* value */
 	DBK_OPERAND_MEMORY,   /* at base + index * scale + value */
 };
-#define DBK_OPERAND_RIP		16u
 #define DBK_OPERAND_NO_REGISTER 0xffu
 
 struct dbk_operand {

@@ -21,7 +21,7 @@
  * `static __probe_ctx_inline` and, for each, a macro of the same name:
  *
  *	#define dbk_host_ticks dbk_host_ticks
- *	static __probe_ctx_inline uint64_t dbk_host_ticks(void) { return rdtsc(); }
+ *	static __probe_ctx_inline uint64_t dbk_host_ticks(void) { return get_cycles(); }
  *
  * What it leaves out stays an ordinary external function.
  */

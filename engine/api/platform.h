@@ -75,17 +75,6 @@
 /** dbk_fetch_add() - adds @v to *@p and gives what it was */
 #define dbk_fetch_add(p, v) __atomic_fetch_add((p), (v), __ATOMIC_ACQ_REL)
 
-/** dbk_count() - adds to a counter that this CPU alone writes, preemption off: an interrupt or an NMI that
- * counts, too, comes before or after it, on any machine */
-static __probe_ctx_inline void dbk_count(uint64_t *counter, uint64_t count)
-{
-#ifdef __x86_64__
-	__asm__("addq %1, %0" : "+m"(*counter) : "er"(count));
-#else
-	__atomic_fetch_add(counter, count, __ATOMIC_RELAXED);
-#endif
-}
-
 /*
  * What must hold.  dbk_assert() is the control path's: it ends a program of user space, and warns once
  * in the kernel's log.  dbk_probe_assert() is for probe context, which cannot report: it is

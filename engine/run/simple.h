@@ -10,6 +10,7 @@
 #define DBK_ENGINE_FIRE_SIMPLE_H
 
 #include "engine/api/words.h"
+#include "engine/arch/count.h"
 #include "engine/memory/thread.h"
 #include "engine/run/fire.h"
 

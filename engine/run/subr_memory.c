@@ -3,7 +3,8 @@
 #include "engine/memory/speculation.h"
 #include "engine/run/subr.h"
 
-/* Of x86: what user memory is there, or is not, by. */
+/* What user memory is there, or is not, by; where pages are larger, in more pieces than they are.
+ */
 #define PAGE_BYTES 4096u
 
 __probe_ctx uint64_t dbk_subr_rand(struct dbk_cpu *cpu)

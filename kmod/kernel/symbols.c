@@ -15,7 +15,7 @@
 #include "engine/api/host.h"
 #include "kmod/kernel/symbols.h"
 
-/* 16: functions are aligned to it; with IBT the kprobe sits after a 4-byte endbr. */
+/* 16: functions are aligned to it; a kprobe of one may sit a few bytes after its beginning. */
 #define FUNCTION_ALIGN_BYTES 16ul
 
 #ifdef DBK_HAVE_KALLSYMS_CB_MODULE

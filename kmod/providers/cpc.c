@@ -18,8 +18,9 @@
 #include <linux/perf_event.h>
 #include <linux/slab.h>
 
+#include "arch/stack.h"
 #include "formats/abi/counters.h"
-#include "kmod/providers/fbt.h"
+#include "kmod/frame.h"
 #include "kmod/providers/named.h"
 
 /* Programs can name any number of them. */
@@ -62,7 +63,7 @@ static __probe_ctx void on_overflow(struct perf_event *counter, struct perf_samp
 
 	if (regs)
 		args[user_mode(regs) ? 1 : 0] = instruction_pointer(regs);
-	if (unlikely(fbt_is_cramped()))
+	if (unlikely(dbk_stack_is_cramped()))
 		dbk_probe_missed(&cpc->named.probe, 1);
 	else if (dbk_probe_is_enabled(&cpc->named.probe))
 		dbk_probe_fire(&cpc->named.probe, args, &frame);

@@ -20,7 +20,7 @@
  *   takes, and module loads and text patches of others wait for them.
  * - ftrace may have shut itself down after a mistake of anybody's.  Then nothing can be
  *   unregistered any more, and what is called stays where it is for good.
- * - With IBT the patched site is 4 bytes into the function: filters get what
+ * - The patched site may be a few bytes into the function: filters get what
  *   ftrace_location() says, stacks the function's own address.
  */
 #include <linux/module.h>

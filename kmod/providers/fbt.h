@@ -5,8 +5,8 @@
  * fbt_table.c knows which functions there are, and publishes probes for those
  * that a program named or a listing asked for.  fbt.c hooks enabled ones into ftrace.
  *
- * A function may have several names (aliases: __x64_sys_getppid and
- * __do_sys_getppid are one address).  Each name is a symbol of the table; the
+ * A function may have several names (aliases: a system call's without arguments
+ * has two).  Each name is a symbol of the table; the
  * first by address order is its primary one, which lists and globs see; the
  * others exist for those who ask for them by their exact name.
  *
@@ -25,10 +25,9 @@
 
 #include <linux/ftrace.h>
 #include <linux/hash.h>
-#include <linux/preempt.h>
-#include <linux/sched/task_stack.h>
 
 #include "arch/ftrace_args.h"
+#include "arch/stack.h"
 #include "kmod/frame.h"
 #include "kmod/providers/provider.h"
 
@@ -48,7 +47,8 @@ struct fbt_group {
 /* One name of one function. */
 struct fbt_symbol {
 	unsigned long address; /* [C] of the function */
-	unsigned long site;    /* [S] where ftrace patches: the same, or after an endbr; 0: not asked yet */
+	unsigned long site;    /* [S] where ftrace patches: the same, or a little after it; 0: not
+				  asked yet */
 	u32 name;	       /* [C] offset in the group's names */
 	bool is_alias;	       /* [C] not the first name of its address, as far as module_walk() sees it */
 	struct fbt_probe *probes[FBT_KINDS]; /* [S] NULL until it was asked for */
@@ -144,24 +144,6 @@ static __probe_ctx_inline bool fbt_is_at(const struct fbt_probe *fbt, unsigned l
 	return fbt->site == ip && dbk_probe_is_enabled(fbt->target);
 }
 
-/* An NMI's stack has 4096 bytes, half of which a report takes for itself.  What is called after
- * this was asked takes so many at most: tests/lint/probe_stack.py reads the number, and adds the
- * frames up. */
-#define FBT_NMI_FIRING_BYTES 1960ul
-/* And so many more when what it reads is not there: the kernel's way through a page fault. */
-#define FBT_NMI_FAULT_BYTES 600ul
-#define FBT_NMI_STACK_BYTES (FBT_NMI_FIRING_BYTES + FBT_NMI_FAULT_BYTES)
-
-/** fbt_is_cramped() - whether this is an NMI, on a stack of its own that has no room for a firing;
- * then it is a MISSED drop.  Probe context. */
-static __probe_ctx_inline bool fbt_is_cramped(void)
-{
-	unsigned long sp = current_stack_pointer;
-
-	return unlikely(in_nmi()) && (sp & ~PAGE_MASK) < FBT_NMI_STACK_BYTES &&
-	       sp - (unsigned long)task_stack_page(current) >= THREAD_SIZE;
-}
-
 /** fbt_fire_other_entry() - the entry of a function that another provider's probe is hooked at.  Probe
  * context. */
 void fbt_fire_other_entry(struct fbt_probe *fbt, struct ftrace_regs *fregs,
@@ -179,7 +161,7 @@ static __probe_ctx_inline void fbt_fire_entry(struct fbt_probe *fbt, unsigned lo
 		.sp = dbk_ftrace_stack_pointer(fregs),
 	};
 
-	if (unlikely(fbt_is_cramped()))
+	if (unlikely(dbk_stack_is_cramped()))
 		dbk_probe_missed(fbt->target, 1);
 	else if (fbt->fire)
 		fbt_fire_other_entry(fbt, fregs, &frame);

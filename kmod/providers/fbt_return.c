@@ -64,7 +64,7 @@ static __probe_ctx_inline void fire(struct fbt_probe *fbt, struct pt_regs *regs,
 	frame.error = 0;
 	frame.function = fbt->address;
 	frame.regs = regs;
-	if (unlikely(fbt_is_cramped()))
+	if (unlikely(dbk_stack_is_cramped()))
 		dbk_probe_missed(fbt->target, 1);
 	else if (fbt->fire)
 		fire_other(fbt, regs, first, &frame);

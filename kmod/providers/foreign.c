@@ -10,11 +10,12 @@
 #include <linux/module.h>
 #include <linux/slab.h>
 
+#include "arch/stack.h"
 #include "engine/api/host.h"
 #include "kmod/frame.h"
 #include "kmod/include/daybreak_provider.h"
 #include "kmod/kernel/symbols.h"
-#include "kmod/providers/fbt.h"
+#include "kmod/providers/provider.h"
 
 /* Probes that are registered at once, of all modules; a power of two. */
 #define SLOTS 4096u
@@ -48,7 +49,7 @@ __probe_ctx void __daybreak_fire(u32 handle, const u64 *args, u32 count)
 
 	if (foreign && foreign->handle == handle && dbk_probe_is_enabled(&foreign->probe)) {
 		count = min_t(u32, count, foreign->probe.arg_count);
-		if (fbt_is_cramped())
+		if (dbk_stack_is_cramped())
 			dbk_probe_missed(&foreign->probe, 1);
 		else if (count == 0 ||
 		    copy_from_kernel_nofault(words, args, count * sizeof(*words)) == 0)

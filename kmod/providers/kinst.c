@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * kinst.c - provider kinst: any instruction of a function of the kernel (docs/design/0085-instructions-and-counters.md)
+ * kinst.c - provider kinst: any instruction of a function of the kernel
+ * (docs/design/0085-instructions-and-counters.md)
  *
  *   kinst:vmlinux:FUNCTION:OFFSET
  *
@@ -8,8 +9,7 @@
  * OFFSET is of an instruction, in bytes from the function's beginning.  The kernel's own decoder
  * finds where instructions begin; whether one can be probed is what its kprobes say, with which the
  * probe is registered, disabled, when a program names it: one at a time, or all of a function. arg0
- * and following are the registers before the instruction: rdi rsi rdx rcx r8 r9, as a function is
- * called with; rax rsp rbp rbx.
+ * and following are the registers before the instruction that arch/instruction.h names.
  */
 #include <linux/kprobes.h>
 #include <linux/slab.h>
@@ -51,10 +51,10 @@ static __probe_ctx int on_instruction(struct kprobe *kprobe, struct pt_regs *reg
 	if (!dbk_probe_is_enabled(&kinst->named.probe))
 		return 0;
 	flags = trap ? 0 : dbk_host_enter();
-	/* As if the breakpoint were not there: it is one byte ahead. */
+	/* As if the breakpoint were not there: the processor may be past it. */
 	instruction_pointer_set(regs, (unsigned long)kprobe->addr);
 	__preempt_count_sub(trap);
-	if (trap == 0 && fbt_is_cramped())
+	if (trap == 0 && dbk_stack_is_cramped())
 		dbk_probe_missed(&kinst->named.probe, 1);
 	else
 		dbk_probe_fire(&kinst->named.probe, (const u64 *)regs, &frame);

@@ -8,11 +8,10 @@
  * nothing is paid.  A call's number leads to its probe in one step.
  *
  * Names and numbers are those of the kernel's headers (compat/configure).  The
- * module says by which of the kernel's tables the call was made: vmlinux, i386
- * (32-bit programs, int $0x80 of any) or x32.  A table that the kernel does not
- * use has no probes.  After an exec the tracepoint sees what the new program
- * would call by: execve() of a 32-bit program enters as the shell's, vmlinux,
- * and returns as the program's, i386.
+ * module says by which of the kernel's tables the call was made (arch/call.h).  A
+ * table that the kernel does not use has no probes.  After an exec the tracepoint
+ * sees what the new program would call by: execve() of a 32-bit program enters as
+ * the shell's, and returns as the program's.
  *
  * entry: arg0 .. arg5.  return: arg0 and arg1 are the returned value, errno is
  * set when that is an error.  rt_sigreturn has no return: it returns to
@@ -50,7 +49,7 @@ struct side {
 	struct dbk_tracepoint_hook hook; /* [S] */
 	struct dbk_frame frame;		 /* [C] what all firings share */
 	u32 enabled;			 /* [S] probes with ECBs */
-	struct dbk_probe *by_number[DBK_CALL_TABLES][DBK_CALL_NUMBERS];
+	struct dbk_call_probes probes;
 };
 
 static struct side entries, exits;
@@ -58,20 +57,6 @@ static struct syscall *syscalls;	  /* [S] as names, NULL until a program names o
 static bool table_works[DBK_CALL_TABLES]; /* [S] once there are syscalls */
 
 static const u8 argument_words[DBK_CALL_ARGUMENTS] = DBK_CALL_ARGUMENT_WORDS;
-
-static __probe_ctx_inline struct dbk_probe *
-probe_of(const struct side *side, enum dbk_call_table table, unsigned long number)
-{
-	return likely(number < DBK_CALL_NUMBERS) ? side->by_number[table][number] : NULL;
-}
-
-/* Of a call that is not of 32 bits. */
-static __probe_ctx_inline struct dbk_probe *probe_of_64(const struct side *side, unsigned long number)
-{
-	if (likely(number < DBK_CALL_NUMBERS))
-		return side->by_number[DBK_CALL_NATIVE][number];
-	return probe_of(side, DBK_CALL_X32, dbk_call_number_x32(number));
-}
 
 /* A 32-bit program's arguments, laid out as if a 64-bit one had called. */
 static __probe_ctx noinline void fire_entry_32(struct dbk_probe *probe, struct pt_regs *regs)
@@ -89,12 +74,12 @@ static __probe_ctx void on_enter(void *data, struct pt_regs *regs, long number)
 	struct dbk_probe *probe;
 
 	if (dbk_call_is_32bit()) {
-		probe = probe_of(&entries, DBK_CALL_I386, number);
+		probe = dbk_call_probe_32(&entries.probes, number);
 		if (probe && dbk_probe_is_enabled(probe))
 			fire_entry_32(probe, regs);
 		return;
 	}
-	probe = probe_of_64(&entries, number);
+	probe = dbk_call_probe_64(&entries.probes, number);
 	if (probe)
 		dbk_probe_fire(probe, regs, &entries.frame);
 }
@@ -106,8 +91,8 @@ static __probe_ctx void on_exit(void *data, struct pt_regs *regs, long value)
 	struct dbk_frame frame __dbk_unset;
 	u64 returned = value;
 
-	probe = dbk_call_is_32bit() ? probe_of(&exits, DBK_CALL_I386, number) :
-				      probe_of_64(&exits, number);
+	probe = dbk_call_is_32bit() ? dbk_call_probe_32(&exits.probes, number)
+				    : dbk_call_probe_64(&exits.probes, number);
 	if (!probe || !dbk_probe_is_enabled(probe))
 		return;
 	frame = exits.frame;
@@ -129,7 +114,7 @@ static int probe_publish(struct side *side, struct dbk_probe *probe, const struc
 	err = dbk_probe_add(dbk.engine, probe);
 	/* Others may be enabled: the hook is at work. */
 	if (probe->id != 0)
-		smp_store_release(&side->by_number[call->table][call->number], probe);
+		smp_store_release(&side->probes.by_number[call->table][call->number], probe);
 	return err;
 }
 

@@ -8,7 +8,7 @@
 
 Adds the frames, return addresses included, on each way through the section .text.dbk_probe: calls, jumps, addresses of
 functions, functions in tables.  For each call through a pointer INDIRECT below says what it may reach.  The deepest way
-must stay within BYTES_MAX, and in an NMI, whose stack is looked at first, within what kmod/providers/fbt.h says; none may lead
+must stay within BYTES_MAX, and in an NMI, whose stack is looked at first, within what kmod/arch/x86/include/arch/stack.h says; none may lead
 back to where it was, and no frame may have a size that is known only when it runs.
 What the kernel takes, above the probe and in functions of its own that are called, is not counted.
 """
@@ -23,9 +23,9 @@ import panic_path
 from probe_ctx import ROOT, SECTION, Object, run
 
 BYTES_MAX = 2816  # of the 16 KiB of a thread or an interrupt
-# What may be called where fbt_is_cramped() says that an NMI's stack has room; who asks that counts a firing as MISSED otherwise.
-NMI_BYTES_MAX = int(re.search(r"#define FBT_NMI_FIRING_BYTES (\d+)ul\n",
-                              pathlib.Path(ROOT, "kmod/providers/fbt.h").read_text())[1])
+# What may be called where dbk_stack_is_cramped() says that an NMI's stack has room; who asks that counts a firing as MISSED otherwise.
+NMI_BYTES_MAX = int(re.search(r"#define DBK_NMI_FIRING_BYTES (\d+)ul\n",
+                              pathlib.Path(ROOT, "kmod/arch/x86/include/arch/stack.h").read_text())[1])
 NMI_MISSES = "dbk_probe_missed"
 # Translated programs: the frame of each function at most, which is looked at when they are compiled; what engine/native.h has them call.
 NATIVE_BYTES_MAX = 256
@@ -132,7 +132,7 @@ def check(path, files):
         problems.append(f"a firing takes {size} bytes of stack, at most {BYTES_MAX}: {', '.join(way)}")
     if nmi_size > NMI_BYTES_MAX:
         problems.append(f"in an NMI a firing takes {nmi_size} bytes of stack, at most {NMI_BYTES_MAX} "
-                        f"(kmod/providers/fbt.h): {', '.join(nmi_way)}")
+                        f"(kmod/arch/x86/include/arch/stack.h): {', '.join(nmi_way)}")
     return problems, f"a firing takes at most {size} bytes of stack, in an NMI {nmi_size}: {', '.join(way)}"
 
 

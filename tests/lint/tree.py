@@ -8,7 +8,8 @@
   arrow      #include lines follow the arrows of ARCHITECTURE.md
   table      which are those in this file
   part       and those between the sub-folders of analyze/, engine/ and kmod/ too
-  arch       what knows the processor is in kmod/arch: registers, numbers of system calls, headers of its own; its headers are "arch/..."
+  arch       what knows the processor is in kmod/arch, whose headers are "arch/...", and engine/arch: its name, registers, instructions,
+             numbers of system calls, headers of its own; in comments, too
   circle     nor do those between the sub-folders of a folder lead back to where they began
   declared   a header of engine/ or kmod/ declares only functions that its own sub-folder defines, but for what is made for others (api, include)
   todo       nothing is left marked to be done at once
@@ -43,8 +44,9 @@ ARROWS = {
     "base": ["engine/api"],
     "formats": ["base", "formats/abi"],
     "engine/api": ["formats/abi"],
-    "engine/shared": ["engine/api", "formats/abi"],
-    "engine": ["engine/api", "engine/shared", "formats/abi"],
+    "engine/arch": ["engine/api", "formats/abi"],
+    "engine/shared": ["engine/api", "engine/arch", "formats/abi"],
+    "engine": ["engine/api", "engine/arch", "engine/shared", "formats/abi"],
     "live": ["base", "formats"],
     "analyze/replay": ["base", "formats", "analyze", "live", "engine/sim"],
     "live/process": ["base", "formats", "analyze", "engine/sim"],
@@ -75,12 +77,13 @@ PART_ARROWS = {
     },
     "engine": {
         "api": [],
+        "arch": ["api"],
         "types": ["api"],
-        "shared": ["api"],
+        "shared": ["api", "arch"],
         "memory": ["api", "types", "shared"],
-        "run": ["api", "types", "memory"],
+        "run": ["api", "arch", "types", "memory"],
         "lower": ["api", "types", "memory", "run"],
-        "load": ["api", "types", "run", "lower"],
+        "load": ["api", "arch", "types", "run", "lower"],
         "control": ["api", "types", "memory", "run", "lower", "load"],
         "sim": ["api"],
         "translate": ["api", "types", "run"],
@@ -99,10 +102,12 @@ PART_ARROWS = {
         "control": ["triggers", "bank", "providers", "core"],
     },
 }
-# Of one processor, in kmod outside of arch/; <asm/irq_regs.h> all of them have.
-ARCH_TEXT = re.compile(r"""\bf?regs(->|\.)\w | ->(orig_)?([abcd]x|[sd]i|bp|r\d+)\b | <asm/(?!irq_regs\.h) | \b__NR_
-                           | "kmod/arch/ | \b__asm__\b | \basm\b\s*(volatile)?\s*\( | \bCONFIG_X86 | \b__x86_64__ | \bX86_ | \brdtsc | \b(rd|wr)msr
+# Of one processor, in kmod and engine outside of arch/; <asm/irq_regs.h> all of them have.  The simulator is a machine with one of its own.
+ARCH_TEXT = re.compile(r"""\bf?regs(->|\.)\w | ->(orig_)?([abcd]x|[sd]i|bp|r(8|9|1\d))\b | <asm/(?!irq_regs\.h) | \b__NR_
+                           | "kmod/arch/ | \b__asm__\b | \basm\b\s*(volatile)?\s*\( | \brdtsc | \b(rd|wr)msr
+                           | \b[re]([abcd]x|[sd]i|[sbi]p)\b | \b(__)?x86 | \b(i386|x32|amd64)\b | __(x64|ia32)_ | \bendbr | (\b|_)(X86|X32|I386|IA32)(?![A-Z0-9])
                            """, re.VERBOSE)
+ARCH_FOLDERS = ("kmod/arch/", "engine/arch/", "engine/sim/")
 LICENCES = {
     "kmod": "GPL-2.0-only",
     "tests/perf/kernel": "GPL-2.0-only",
@@ -212,11 +217,11 @@ def check_part_arrows(path, lines):
 
 
 def check_arch(path, lines):
-    if not path.startswith("kmod/") or path.startswith("kmod/arch/"):
+    if not path.startswith(("kmod/", "engine/")) or path.startswith(ARCH_FOLDERS):
         return
     for number, line in enumerate(lines, 1):
         if m := ARCH_TEXT.search(line):
-            yield number, "arch", f"'{m[0]}' belongs into kmod/arch"
+            yield number, "arch", f"'{m[0]}' belongs into {path.split('/')[0]}/arch"
 
 
 # Of engine/, what no firing enters: it keeps the kernel's hardening (kmod/Kbuild).
@@ -363,9 +368,11 @@ def self_test():
             "engine/sim/a.cpp", spdx + '#include "live/process/target.hpp"\n')):
         bad.append("arrow to a sub-folder")
     of_arch = ["#include <asm/tsc.h>", "case __NR_read:", "frame->regs->ip", "state->orig_ax", "rdtsc()", "asm volatile(", '#include "kmod/arch/x86/a.h"']
-    of_all = ["#include <asm/irq_regs.h>", ".regs = regs", "frame->sp", "f(regs);", '#include "arch/a.h"']
-    if [bool(list(check_arch("kmod/host/a.c", [text]))) for text in of_arch + of_all] != [True] * 7 + [False] * 5 \
-            or list(check_arch("kmod/arch/x86/a.c", of_arch)):
+    of_arch += ["#ifdef CONFIG_X86_64", "{ \"rax\", \"eax\" },", "/* of %rip */", "* On x86-64", "as __x64_sys_read", "DBK_CALL_I386", "i386 or x32"]
+    of_all = ["#include <asm/irq_regs.h>", ".regs = regs", "frame->sp", "f(regs);", '#include "arch/a.h"', "regs[insn->r1]", "0x86e18aa3, 0xeax32"]
+    if [[bool(list(check_arch(path, [text]))) for text in of_arch + of_all] for path in ("kmod/host/a.c", "engine/load/a.c")] \
+            != [[True] * len(of_arch) + [False] * len(of_all)] * 2 \
+            or any(list(check_arch(path, of_arch)) for path in ("kmod/arch/x86/a.c", "engine/arch/a_x86_64.c", "engine/sim/a.cpp")):
         bad.append("arch")
     if not list(check_control("engine/control/a.c", ["__probe_ctx void f(void)"])) or list(check_control("engine/run/a.c", ["__probe_ctx"])):
         bad.append("control")

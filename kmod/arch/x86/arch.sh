@@ -22,4 +22,5 @@ unwind_script() {
 syscall_tables="DBK_CALL_NATIVE unistd_64.h
 DBK_CALL_I386 unistd_32.h
 DBK_CALL_X32 unistd_x32.h"
+syscall_base='__X32_SYSCALL_BIT + ' # of the numbers of some
 syscall_headers=$kernel/arch/x86/include/generated/uapi/asm

@@ -20,7 +20,8 @@
 			DBK_REGISTER_WORD(r10), DBK_REGISTER_WORD(r8), DBK_REGISTER_WORD(r9),      \
 	}
 
-/* A number is another call in each.  A program may use several: int $0x80 of a 64-bit one is of I386. */
+/* A number is another call in each.  I386 is of 32-bit programs; a program may use several: int
+ * $0x80 of a 64-bit one is of I386. */
 enum dbk_call_table {
 	DBK_CALL_NATIVE,
 	DBK_CALL_I386,
@@ -70,10 +71,26 @@ static __probe_ctx_inline unsigned long dbk_call_number(const struct pt_regs *re
 	return (int)regs->orig_ax;
 }
 
-/** dbk_call_number_x32() - which of its table @number is, if it is below DBK_CALL_NUMBERS.  Probe context */
-static __probe_ctx_inline unsigned long dbk_call_number_x32(unsigned long number)
+/* NULL: of no probe. */
+struct dbk_call_probes {
+	struct dbk_probe *by_number[DBK_CALL_TABLES][DBK_CALL_NUMBERS];
+};
+
+/** dbk_call_probe_32() - the probe of a 32-bit program's call, or NULL.  Probe context */
+static __probe_ctx_inline struct dbk_probe *dbk_call_probe_32(const struct dbk_call_probes *probes,
+							      unsigned long number)
 {
-	return number - __X32_SYSCALL_BIT;
+	return likely(number < DBK_CALL_NUMBERS) ? probes->by_number[DBK_CALL_I386][number] : NULL;
+}
+
+/** dbk_call_probe_64() - of another call.  Probe context */
+static __probe_ctx_inline struct dbk_probe *dbk_call_probe_64(const struct dbk_call_probes *probes,
+							      unsigned long number)
+{
+	if (likely(number < DBK_CALL_NUMBERS))
+		return probes->by_number[DBK_CALL_NATIVE][number];
+	number -= __X32_SYSCALL_BIT;
+	return likely(number < DBK_CALL_NUMBERS) ? probes->by_number[DBK_CALL_X32][number] : NULL;
 }
 
 /** dbk_call_argument() - of a 64-bit program's call, @index constant.  Probe context */

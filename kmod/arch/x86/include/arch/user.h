@@ -15,10 +15,10 @@
 			DBK_REGISTER_WORD(cx), DBK_REGISTER_WORD(r8), DBK_REGISTER_WORD(r9),       \
 	}
 
-/* A register of struct dbk_operand. */
+/* A register of struct dbk_operand, as engine/arch/operands_x86_64.c numbers them. */
 static __probe_ctx_inline u64 dbk_user_register(const struct pt_regs *regs, u8 number)
 {
-	static const u8 words[DBK_OPERAND_RIP + 1] = {
+	static const u8 words[] = {
 		DBK_REGISTER_WORD(ax),	DBK_REGISTER_WORD(bx),	DBK_REGISTER_WORD(cx),
 		DBK_REGISTER_WORD(dx),	DBK_REGISTER_WORD(si),	DBK_REGISTER_WORD(di),
 		DBK_REGISTER_WORD(bp),	DBK_REGISTER_WORD(sp),	DBK_REGISTER_WORD(r8),
