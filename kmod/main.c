@@ -21,6 +21,7 @@
 #include "kmod/core/embed.h"
 #include "kmod/core/host_meta.h"
 #include "kmod/core/ring.h"
+#include "kmod/core/tend.h"
 #include "kmod/host/host.h"
 #include "kmod/kernel/phase.h"
 #include "kmod/kernel/symbols.h"
@@ -132,7 +133,7 @@ static int __init dbk_module_init(void)
 		goto out_providers;
 	if (!dbk_bank_salvage())
 		programs_enable();
-	dbk_drain_start();
+	dbk_tend_begin();
 	return 0;
 
 out_providers:
@@ -153,7 +154,7 @@ out_bank:
 static void __exit dbk_module_exit(void)
 {
 	dbk_device_unregister();
-	dbk_drain_end();
+	dbk_tend_end();
 	dbk_bank_leave();
 	dbk_dying_seal(DBK_SEAL_OPEN);
 	rings_destroy();

@@ -60,7 +60,6 @@
 #include <linux/lockdep.h>
 #include <linux/mutex.h>
 #include <linux/sched.h>
-#include <linux/workqueue.h>
 
 #include "engine/api/engine.h"
 #include "formats/abi/ioctl.h"
@@ -119,7 +118,6 @@ struct dbk_state {
 	u16 ring_id_last;		/* [S] */
 	u32 probe_generation;		/* [S] counts removals of probes */
 	char reason[DBK_REASON_BYTES];	/* [L] why a DOF that came with it was refused, or "" */
-	struct delayed_work drain_work; /* stops rings whose program called exit() */
 };
 
 extern struct dbk_state dbk;

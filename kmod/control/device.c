@@ -18,9 +18,11 @@
 
 #include "kmod/bank/bank.h"
 #include "kmod/control/device.h"
+#include "kmod/core/regions.h"
 #include "kmod/core/rights.h"
 #include "kmod/core/ring.h"
 #include "kmod/core/signature.h"
+#include "kmod/core/tend.h"
 #include "kmod/providers/provider.h"
 #include "kmod/triggers/triggers.h"
 

@@ -12,7 +12,7 @@
 
 #include "kmod/bank/bank.h"
 #include "kmod/control/device.h"
-#include "kmod/core/ring.h"
+#include "kmod/core/regions.h"
 
 static void vma_restrict(struct vm_area_struct *vma)
 {

@@ -3,6 +3,7 @@
  * anonymous.c - enablings that begin with the module and have no owner
  */
 #include "kmod/core/anonymous.h"
+#include "kmod/core/regions.h"
 #include "kmod/core/ring.h"
 
 void dbk_anonymous_refuse(const char *place, const char *file, const char *reason)
