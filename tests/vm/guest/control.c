@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// control looking|killing PROGRAM.dof: what others can do while a long enabling is under way.  Prints CHECK lines.
+// control looking|killing|kills PROGRAM.dof: what others can do while a long enabling is under way.  Prints CHECK lines.
 // control snapshots PROGRAM.dof: how long it takes to read the aggregations of all CPUs.
 // control churn SEED COUNT PROGRAM.dof...: enables, looks, stops, destroys, closes, in turn and at random; 0: until killed.
 // control arm COUNT PROGRAM.dof: enables and closes so often, and says how many probes matched.
@@ -172,6 +172,54 @@ static void check_killing(const struct program *program)
 	check("no-function-left", functions_hooked() == others, functions_hooked());
 }
 
+/* What an enabling takes that is left alone. */
+static long whole_enabling_ns(int device, const struct program *program)
+{
+	long begin_ns = now_ns(), took_ns;
+	pid_t child = start_enabling(program);
+
+	while (!atomic_load(&shared->ended))
+		usleep(1000);
+	took_ns = now_ns() - begin_ns;
+	check("enabled-when-not-killed", status_of(device).ring_count == 1, took_ns);
+	ends_by_kill(child);
+	rings_left(device);
+	return took_ns;
+}
+
+/* Everywhere in an enabling of many clauses. */
+#define KILLS 8
+
+static void check_kills(const struct program *program)
+{
+	int device = open_device(), at_work = 0;
+	struct dbk_ioc_status before, after;
+	long whole_ns, longest_ns = 0;
+	unsigned left = 0;
+
+	whole_enabling_ns(device, program); /* the first finds what it names, which stays */
+	whole_ns = whole_enabling_ns(device, program);
+	before = status_of(device);
+	for (int i = 0; i < KILLS; i++) {
+		pid_t child = start_enabling(program);
+		long took_ns;
+
+		usleep(whole_ns / 1000 * i / KILLS);
+		took_ns = now_ns();
+		at_work += ends_by_kill(child) && !atomic_load(&shared->ended);
+		took_ns = now_ns() - took_ns;
+		fprintf(stderr, "control: killed after %d/%d, ended in %ld ms\n", i, KILLS, took_ns / 1000000);
+		if (took_ns > longest_ns)
+			longest_ns = took_ns;
+		left += rings_left(device);
+	}
+	after = status_of(device);
+	check("killed-while-enabling", at_work >= KILLS / 4, at_work);
+	check("killed-in-half-of-it", longest_ns < whole_ns / 2, longest_ns);
+	check("nothing-left-of-them", left == 0, left);
+	check("module-is-as-before", memcmp(&before, &after, sizeof(before)) == 0, after.probe_count);
+}
+
 static void churn(unsigned seed, long count, int programs, char **paths)
 {
 	long refused = 0;
@@ -273,6 +321,8 @@ int main(int argc, char **argv)
 		check_snapshots(&program);
 	else if (strcmp(argv[1], "killing") == 0)
 		check_killing(&program);
+	else if (strcmp(argv[1], "kills") == 0)
+		check_kills(&program);
 	else
 		arm(atol(argv[2]), &program);
 	return 0;

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 holds load insmod /share/in/daybreak.ko
+control kills /share/in/clauses.dof
 while true; do workload 5; done >/dev/null 2>&1 &
 load=$!
 for seed in 11 23 47; do

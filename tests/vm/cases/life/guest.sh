@@ -58,3 +58,32 @@ done
 equal returns-3-times $round 3
 kill $load $sleeper
 wait
+
+# While ftrace is off the functions of a module that comes cannot be hooked: two probes, two drops. When it comes again they are.
+# Where a ring is at work ftrace cannot be turned off.
+hooked() {
+	grep -c brd_submit_bio /sys/kernel/tracing/enabled_functions
+}
+write_once() {
+	dd if=/dev/zero of=/dev/ram0 bs=4k count=1 conv=fsync 2>/dev/null
+}
+holds load-plain insmod /share/in/daybreak.ko
+holds brd-goes rmmod brd
+holds ftrace-off sysctl -q kernel.ftrace_enabled=0
+begins begun /tmp/unhooked daybreak dtrace -Zqx switchrate=10hz -n 'BEGIN { printf("begun\n"); }
+	fbt:brd:brd_submit_bio:entry, fbt:brd:brd_submit_bio:return { @[probename] = count(); }
+	END { printa("%s %@d\n", @); }' 2>/tmp/unhooked-said
+holds brd-comes-unhooked insmod /share/in/brd.ko rd_nr=1 rd_size=4096
+write_once
+equal not-hooked "$(hooked)" 0
+holds ftrace-on sysctl -q kernel.ftrace_enabled=1
+holds brd-goes-unhooked rmmod brd
+holds brd-comes-again insmod /share/in/brd.ko rd_nr=1 rd_size=4096
+at_least hooked-again "$(hooked)" 1
+write_once
+kill -INT $begun
+ended $begun
+equal missed-when-not-hooked "$(cat /tmp/unhooked-said)" "dtrace: 2 firings missed on CPU 0"
+at_least recorded-when-hooked "$(sed -n 's/^entry //p' /tmp/unhooked)" 1
+equal recorded-returns "$(sed -n 's/^return //p' /tmp/unhooked)" "$(sed -n 's/^entry //p' /tmp/unhooked)"
+holds unload-plain rmmod daybreak
