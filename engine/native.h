@@ -248,12 +248,11 @@ static __probe_ctx_inline void dbk_native_integer(uint8_t *to, uint64_t value, u
 	dbk_store_integer(to, value, size);
 }
 
-/** dbk_native_execname() - the process's name at @base + @used, and where that is at @offset;
- * returns the end of the tail.  @mask: see dbk_step.word_mask */
-static __probe_ctx_inline uint32_t dbk_native_execname(uint8_t *base, uint32_t used,
-						       uint32_t offset, uint64_t mask)
+/** dbk_native_text() - of a text of @length at @base + @used says at @offset where it is; returns
+ * the end of the tail.  @mask: see dbk_step.word_mask */
+static __probe_ctx_inline uint32_t dbk_native_text(uint8_t *base, uint32_t used, uint32_t offset,
+						   uint64_t mask, uint32_t length)
 {
-	uint32_t length = dbk_copy_execname((uint64_t *)(base + used));
 	uint32_t ref = used | length << 16; /* struct dbk_tail_ref */
 
 	if (mask != 0)
@@ -261,6 +260,20 @@ static __probe_ctx_inline uint32_t dbk_native_execname(uint8_t *base, uint32_t u
 	else
 		dbk_store_integer(base + offset, ref, 4);
 	return used + ((length + 7) & ~7u);
+}
+
+/** dbk_native_execname() - the process's name, to @base + @used; returns its length */
+static __probe_ctx_inline uint32_t dbk_native_execname(uint8_t *base, uint32_t used)
+{
+	return dbk_copy_execname((uint64_t *)(base + used));
+}
+
+/** dbk_native_name() - the same of the probe's: what step @index of the plan asks for */
+static __probe_ctx_inline uint32_t dbk_native_name(const struct dbk_native *n, uint32_t index,
+						   uint8_t *base, uint32_t used)
+{
+	return (uint32_t)dbk_simple_text(n->ecb, &n->ecb->plan->steps[index],
+					 (uint64_t *)(base + used), n->args, n->frame);
 }
 
 /** dbk_native_store() - a thread-local scalar; false: no room, which ends the clause */

@@ -524,7 +524,7 @@ typedef void dbk_native_firing(struct dbk_probe *probe, const uint64_t *args, vo
 
 /* Of struct dbk_native_program and of the three above: one more with each change of what they mean.  The translator writes
  * its own as a number, and the table may be compiled with the headers of another one. */
-#define DBK_NATIVE_VERSION 2u
+#define DBK_NATIVE_VERSION 3u
 
 /*
  * A program translated to C (engine/translate) and compiled: by section of its DIFOs and by number of its ECBDESCs,

@@ -84,20 +84,26 @@ static __probe_ctx_inline uint32_t dbk_text_take(char *to, const char *text, uin
 	return length;
 }
 
-/** dbk_text_tail() - the last @length characters, fewer than 8, of the text that ends at @end and
- * has @whole of them, as a word with zeros above */
+/** dbk_text_tail() - the last @length characters, 1 to 7, of the text that ends at @end and has
+ * @whole of them, as a word with zeros above */
 static __probe_ctx_inline uint64_t dbk_text_tail(const char *end, uint32_t whole, uint32_t length)
 {
-	uint64_t word = 0;
-	uint32_t i;
+	const char *from = end - length;
+	uint32_t low, high;
+	uint64_t word;
 
 	if (whole >= 8) {
 		__builtin_memcpy(&word, end - 8, 8);
 		return word >> (8 - length) * 8;
 	}
-	for (i = length; i > 0; i--)
-		word = word << 8 | (uint8_t)end[(int32_t)i - (int32_t)length - 1];
-	return word;
+	/* Two pieces that may overlap; of fewer than four the first, the middle and the last. */
+	if (length >= 4) {
+		__builtin_memcpy(&low, from, 4);
+		__builtin_memcpy(&high, end - 4, 4);
+		return low | (uint64_t)high << (length - 4) * 8;
+	}
+	word = (uint8_t)from[0] | (uint64_t)(uint8_t)from[length / 2] << length / 2 * 8;
+	return word | (uint64_t)(uint8_t)end[-1] << (length - 1) * 8;
 }
 
 /** dbk_text_copy_padded() - copies @length characters, with zeros to the end of the last word.  A

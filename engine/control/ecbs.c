@@ -61,8 +61,7 @@ static enum dbk_tier tier_of(struct dbk_ecb *ecb, uint32_t before)
 	const struct dbk_plan *plan = ecb->plan;
 	bool native = plan->native != NULL;
 
-	dbk_assert(plan->tier == DBK_TIER_SIMPLE || plan->tier == DBK_TIER_TEXTS ||
-		   plan->tier == DBK_TIER_GENERAL);
+	dbk_assert(plan->tier == DBK_TIER_SIMPLE || plan->tier == DBK_TIER_GENERAL);
 	/* A native clause that is general without pays for itself wherever it stands. */
 	if (plan->tier == DBK_TIER_GENERAL || dbk_plan_asks(plan))
 		return native ? DBK_TIER_NATIVE : DBK_TIER_GENERAL;
@@ -73,14 +72,11 @@ static enum dbk_tier tier_of(struct dbk_ecb *ecb, uint32_t before)
 		return DBK_TIER_GENERAL;
 	if (before >= (plan->loads ? DBK_CHAIN_ECBS_MAX : DBK_SIMPLE_ECBS_MAX))
 		return DBK_TIER_GENERAL;
-	if (plan->tier == DBK_TIER_TEXTS)
-		return DBK_TIER_TEXTS;
 	if (native)
 		return DBK_TIER_NATIVE;
 	if (plan->loads && is_members(ecb))
 		return DBK_TIER_MEMBERS;
-	return plan->aggregation_count != 0 || plan->stores_threads || plan->loads ? DBK_TIER_CELLS
-										   : DBK_TIER_SIMPLE;
+	return plan->cells ? DBK_TIER_CELLS : DBK_TIER_SIMPLE;
 }
 
 static enum dbk_alone alone_of(const struct dbk_ecb *ecb)

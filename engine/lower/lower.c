@@ -23,6 +23,26 @@ static bool is_name(uint64_t var)
 	return var == DIF_VAR_EXECNAME || (var >= DIF_VAR_PROBEPROV && var <= DIF_VAR_PROBENAME);
 }
 
+static bool is_text(uint32_t expr_kind)
+{
+	return expr_kind == DBK_EXPR_NAME || expr_kind == DBK_EXPR_LITERAL;
+}
+
+/* A literal, unless it is long: then its end is not looked for either. */
+static bool literal_of_symbol(const char *text, struct dbk_expr *expr)
+{
+	uint32_t length = 0; /* a table of strings ends in a NUL */
+
+	while (text[length] != '\0' && length <= DBK_SIMPLE_TEXT_MAX)
+		length++;
+	if (length > DBK_SIMPLE_TEXT_MAX)
+		return false;
+	expr->kind = DBK_EXPR_LITERAL;
+	expr->text = text;
+	expr->operand = length;
+	return true;
+}
+
 static enum dbk_expr_kind operand_kind(struct symbol s)
 {
 	return s.kind == SYMBOL_ARG	 ? DBK_EXPR_ARG
@@ -88,13 +108,14 @@ static bool expr_of_symbol(const struct run *run, struct symbol s, struct dbk_ex
 		expr->kind = DBK_EXPR_CONST;
 		expr->constant = s.value;
 		return true;
+	} else if (s.kind == SYMBOL_STRING) {
+		return literal_of_symbol(run->difo->strings + s.value, expr);
 	} else {
 		return false;
 	}
 	expr->operand = (uint32_t)s.value;
 	return true;
 }
-
 
 /* An object that loads a pointer, returns a constant where that is NULL, and goes on with it where it is not:
  * *result_ret is what it returns then. */
@@ -142,11 +163,11 @@ static void lower_expression(const struct dbk_program *program, struct dbk_difo 
 		difo->chain.null_at = (uint8_t)(run.pairs[0].left.value - 1);
 		difo->chain.null_value = null_value;
 	}
-	/* A name is a string, and besides only what is at an argument that is given; an address of
-	 * one stays interpreted. */
+	/* A name or a literal is a string, and besides only what is at an argument that is given;
+	 * an address of one stays interpreted. */
 	if (wants_string && difo->expr.kind == DBK_EXPR_ARG && program->args_given != 0)
 		return;
-	if ((difo->expr.kind == DBK_EXPR_NAME) != wants_string)
+	if (is_text(difo->expr.kind) != wants_string)
 		difo->expr.kind = DBK_EXPR_DIF;
 	/* What lies after an address is read in one place, dbk_dif_exec()'s callers. */
 	if (!wants_string && (difo->type.flags & DIF_TF_BYREF) != 0)
@@ -239,8 +260,7 @@ static bool is_early(const struct dbk_expr *expr)
 static bool lower_integer(const struct run *run, const struct pair *pair, uint32_t holds,
 			  struct dbk_predicate *predicate)
 {
-	if (!expr_of_symbol(run, pair->left, &predicate->left) ||
-	    predicate->left.kind == DBK_EXPR_NAME)
+	if (!expr_of_symbol(run, pair->left, &predicate->left) || is_text(predicate->left.kind))
 		return false;
 	predicate->left.difo = NULL;
 	predicate->constant = pair->right.value;
@@ -372,7 +392,7 @@ static void take_value(struct dbk_difo *difo)
 	predicate->kind = DBK_PREDICATE_EXPR;
 	predicate->left = difo->expr;
 	/* A string as a predicate is its address, which only the interpreter has. */
-	if (difo->expr.kind == DBK_EXPR_NAME || difo->expr.kind == DBK_EXPR_COPYINSTR)
+	if (is_text(difo->expr.kind) || difo->expr.kind == DBK_EXPR_COPYINSTR)
 		predicate->left.kind = DBK_EXPR_DIF;
 	predicate->simple = dbk_is_simple(&predicate->left);
 	predicate->early = is_early(&predicate->left);

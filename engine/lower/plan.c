@@ -25,13 +25,26 @@ struct dbk_step *dbk_plan_step(struct dbk_planner *p, enum dbk_step_kind kind, u
 	dbk_assert(p->plan->step_count <= p->plan->desc->action_count + 1);
 	step->kind = (uint8_t)kind;
 	step->action = (uint16_t)action;
-	if (kind == DBK_STEP_THREAD)
-		p->plan->stores_threads = true;
-	else if (kind == DBK_STEP_CHAIN)
-		p->plan->loads = true;
-	else if (kind != DBK_STEP_STORE && kind != DBK_STEP_EXECNAME &&
-		 kind != DBK_STEP_KEY_BEGIN && kind != DBK_STEP_AGGREGATE)
+	switch (kind) {
+	case DBK_STEP_STORE:
+	case DBK_STEP_EXECNAME:
+		break;
+	case DBK_STEP_THREAD:
+	case DBK_STEP_CHAIN:
+		p->plan->stores_threads |= kind == DBK_STEP_THREAD;
+		p->plan->loads |= kind == DBK_STEP_CHAIN;
+		p->plan->may_fail |= kind == DBK_STEP_CHAIN;
+		p->plan->cells = true;
+		break;
+	case DBK_STEP_TEXT:
+	case DBK_STEP_KEY_BEGIN:
+	case DBK_STEP_AGGREGATE:
+		p->plan->cells = true;
+		break;
+	default:
 		p->plan->tier = DBK_TIER_GENERAL;
+		break;
+	}
 	return step;
 }
 
@@ -97,15 +110,34 @@ void dbk_plan_integer(struct dbk_planner *p, struct dbk_area *area, uint32_t act
 	add_field(p, step, bytes, DBK_FIELD_FIXED, flags);
 }
 
+/* Whether a text needs nothing but program and probe, or an argument that is given. */
+static bool is_at_hand(const struct dbk_consumer *consumer, const struct dbk_expr *expr)
+{
+	if (expr->kind == DBK_EXPR_LITERAL)
+		return true;
+	return consumer->strsize < DBK_SIMPLE_TEXT_MAX &&
+	       (expr->kind == DBK_EXPR_NAME ||
+		(expr->kind == DBK_EXPR_ARG && consumer->program->args_given != 0 &&
+		 (consumer->program->lacks & DBK_LACKS_KERNEL) == 0));
+}
+
+static enum dbk_step_kind string_kind(const struct dbk_consumer *consumer,
+				      const struct dbk_expr *expr)
+{
+	if (expr->kind == DBK_EXPR_NAME && expr->operand == DIF_VAR_EXECNAME)
+		return consumer->strsize + 1 >= DBK_EXECNAME_BYTES ? DBK_STEP_EXECNAME
+								   : DBK_STEP_STRING;
+	return is_at_hand(consumer, expr) ? DBK_STEP_TEXT : DBK_STEP_STRING;
+}
+
 static void plan_string(struct dbk_planner *p, struct dbk_area *area, uint32_t action,
 			uint8_t flags)
 {
 	const struct dbk_expr *expr = &p->desc->actions[action].difo->expr;
 	uint32_t strsize = p->consumer->strsize;
-	bool whole_name = expr->kind == DBK_EXPR_NAME && expr->operand == DIF_VAR_EXECNAME &&
-			  strsize + 1 >= DBK_EXECNAME_BYTES;
-	struct dbk_step *step =
-		dbk_plan_step(p, whole_name ? DBK_STEP_EXECNAME : DBK_STEP_STRING, action);
+	struct dbk_step *step = dbk_plan_step(p, string_kind(p->consumer, expr), action);
+
+	p->plan->may_fail |= step->kind == DBK_STEP_TEXT && expr->kind == DBK_EXPR_ARG;
 
 	dbk_classic_add(&area->classic, strsize);
 	step->offset = place_tail(area, strsize + 1);
@@ -373,7 +405,9 @@ static uint32_t plan_work(const struct dbk_plan *plan)
 
 		if (kind == DBK_STEP_EXECNAME)
 			work += 2 * DBK_WORK_INSN;
-		else if (kind == DBK_STEP_STRING) /* a name, by words, is not charged where it is copied */
+		else if (kind == DBK_STEP_TEXT) /* by words, it is not charged where it is copied */
+			work += DBK_WORK_CALL + dbk_step_text_most(&plan->steps[i]);
+		else if (kind == DBK_STEP_STRING)
 			work += 2 * DBK_WORK_CALL;
 		else if (kind == DBK_STEP_STORE || kind == DBK_STEP_EVALUATE ||
 			 kind == DBK_STEP_KEY_BEGIN)
@@ -404,53 +438,25 @@ static uint32_t simple_bytes(const struct dbk_plan *plan)
 			in_key = kind == DBK_STEP_KEY_BEGIN;
 		else if (kind == DBK_STEP_EXECNAME && !in_key)
 			bytes += DBK_EXECNAME_BYTES;
+		else if (kind == DBK_STEP_TEXT && !in_key)
+			bytes += (uint32_t)DBK_ROUND_UP(dbk_step_text_most(&plan->steps[i]), 8);
 	}
 	return bytes;
 }
 
-/* Whether all loads come before anything that must not be done twice: when one faults, the clause is run
- * once more, in the general way, which reports that. */
-static bool loads_first(const struct dbk_plan *plan)
+/* Whether what may fail comes before anything that must not be done twice: when it does, the clause
+ * is run once more, in the general way, which reports that. */
+static bool fails_first(const struct dbk_plan *plan)
 {
 	const struct dbk_step *step;
 	bool counted = false;
 
 	for (step = plan->steps; step != plan->steps_end; step++) {
-		if (step->kind == DBK_STEP_CHAIN && counted)
+		if ((step->kind == DBK_STEP_CHAIN || step->kind == DBK_STEP_TEXT) && counted)
 			return false;
 		counted |= step->kind == DBK_STEP_AGGREGATE;
 	}
 	return !plan->stores_threads;
-}
-
-/* Whether the text of a step needs nothing but the probe, or an argument that is given. */
-static bool is_text(const struct dbk_consumer *consumer, const struct dbk_step *step)
-{
-	const struct dbk_expr *expr = &step->expr;
-
-	if (step->kind != DBK_STEP_STRING || step->bytes > DBK_SIMPLE_TEXT_MAX)
-		return false;
-	if (expr->kind == DBK_EXPR_NAME)
-		return expr->operand != DIF_VAR_EXECNAME;
-	return expr->kind == DBK_EXPR_ARG && consumer->program->args_given != 0 &&
-	       (consumer->program->lacks & DBK_LACKS_KERNEL) == 0;
-}
-
-/* Whether the plan is one aggregation, all of whose key is simple or a text. */
-static bool is_texts(const struct dbk_consumer *consumer, const struct dbk_plan *plan)
-{
-	const struct dbk_step *step = plan->steps + 1, *last = plan->steps_end - 1;
-	const struct dbk_aggregation *agg = plan->aggregations;
-
-	if (plan->has_record || plan->aggregation_count != 1 ||
-	    plan->steps[0].kind != DBK_STEP_KEY_BEGIN || last->kind != DBK_STEP_AGGREGATE ||
-	    !dbk_is_simple(&agg->increment) || !dbk_is_simple(&agg->value))
-		return false;
-	for (; step != last; step++)
-		if (step->kind != DBK_STEP_EXECNAME && !is_text(consumer, step) &&
-		    (step->kind != DBK_STEP_STORE || !dbk_is_simple(&step->expr)))
-			return false;
-	return true;
 }
 
 /* Refuses a record that no segment has room for: the fixed part; and user stacks with as much memory
@@ -537,11 +543,9 @@ static int init_plan(struct dbk_planner *p, const struct dbk_ecbdesc *desc, stru
 		plan->most_bytes = p->record.tail_max < DBK_RECORD_BYTES_MAX - plan->fixed_bytes
 					   ? plan->fixed_bytes + (uint32_t)p->record.tail_max
 					   : DBK_RECORD_BYTES_MAX;
-	if (plan->tier == DBK_TIER_GENERAL && is_texts(consumer, plan))
-		plan->tier = DBK_TIER_TEXTS;
 	/* What is the kernel's, and what the program's own, is looked at in the general way. */
-	if (plan->loads &&
-	    ((consumer->program->lacks & DBK_LACKS_KERNEL) != 0 || !loads_first(plan)))
+	if (plan->may_fail &&
+	    ((consumer->program->lacks & DBK_LACKS_KERNEL) != 0 || !fails_first(plan)))
 		plan->tier = DBK_TIER_GENERAL;
 	if (plan->uses_locals || plan->work > DBK_SIMPLE_WORK_MAX ||
 	    plan->simple_bytes > DBK_RECORD_BYTES_MAX)

@@ -98,7 +98,7 @@ __probe_ctx uint64_t dbk_expr_rest(struct dbk_cpu *cpu, const struct dbk_expr *e
 		return speculation(cpu, expr);
 	if (expr->kind == DBK_EXPR_ARG)
 		return dbk_argument(cpu->probe, cpu->args, cpu->frame, expr->operand);
-	/* DIF; NAME and COPYINSTR where they are not copied at once. */
+	/* DIF; NAME, LITERAL and COPYINSTR where they are not copied at once. */
 	return dbk_dif_exec(cpu, expr->difo);
 }
 
@@ -397,8 +397,6 @@ __probe_ctx_inline static bool run_tier(struct dbk_cpu *cpu, struct dbk_buffer *
 			     : run_members_of_several(cpu, buffer, ecb, args);
 	if (tier == DBK_TIER_CELLS)
 		return dbk_run_cells(cpu, buffer, ecb, args, frame, alone);
-	if (tier == DBK_TIER_TEXTS)
-		return dbk_run_texts(cpu, buffer, ecb, args, frame, alone);
 	if (tier == DBK_TIER_NATIVE)
 		return ecb->plan->native(cpu, ecb, buffer, args, frame);
 	if (tier == DBK_TIER_SIMPLE)
@@ -591,7 +589,6 @@ FIRE_ALONE(fire_arguments, DBK_TIER_ARGUMENTS)
 FIRE_ALONE(fire_members, DBK_TIER_MEMBERS)
 FIRE_ALONE(fire_simple, DBK_TIER_SIMPLE)
 FIRE_ALONE(fire_cells, DBK_TIER_CELLS)
-FIRE_ALONE(fire_texts, DBK_TIER_TEXTS)
 FIRE_ALONE(fire_general, DBK_TIER_GENERAL)
 
 /* The only ECB of its probe, whose predicate holds or is asked within.  @tier: its tier */
@@ -610,8 +607,6 @@ __probe_ctx_inline static void fire_tier(struct dbk_probe *probe, const uint64_t
 		ecb->plan->native_firing(probe, args, frame, ecb);
 	else if (tier == DBK_TIER_GENERAL)
 		fire_general(probe, args, frame, ecb);
-	else if (tier == DBK_TIER_TEXTS)
-		fire_texts(probe, args, frame, ecb);
 	else
 		dbk_fire(probe, args, frame);
 }

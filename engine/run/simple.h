@@ -221,6 +221,15 @@ static __probe_ctx_inline void dbk_store_step(const struct dbk_step *step, uint8
 		dbk_store_integer(to, value, step->size);
 }
 
+/** dbk_store_tail() - where the text of @length is that was stored at @base + @used; returns the
+ * end of the tail */
+static __probe_ctx_inline uint32_t dbk_store_tail(const struct dbk_step *step, uint8_t *base,
+						  uint32_t used, uint32_t length)
+{
+	dbk_store_step(step, base, used | length << 16); /* struct dbk_tail_ref */
+	return used + ((length + 7) & ~7u);
+}
+
 /** dbk_simple_aggregate() - an AGGREGATE step of a simple plan, with the key that was built */
 void dbk_simple_aggregate(struct dbk_cpu *cpu, const struct dbk_step *step, uint32_t key_bytes,
 			  const uint64_t *args, void *frame);
@@ -229,18 +238,72 @@ void dbk_simple_aggregate(struct dbk_cpu *cpu, const struct dbk_step *step, uint
 bool dbk_simple_chain(struct dbk_cpu *cpu, const struct dbk_step *step, uint8_t *base,
 		      const uint64_t *args, void *frame);
 
+/** dbk_text_of() - copies the text of a TEXT step to @to, with zeros up to a multiple of 8 bytes.
+ * Returns its length, or -1: it is not at hand, and nothing was said of it */
+static __probe_ctx_inline int32_t dbk_text_of(const struct dbk_ecb *ecb,
+					      const struct dbk_step *step, uint64_t *to,
+					      const uint64_t *args, void *frame)
+{
+	const struct dbk_probe *probe = ecb->probe;
+	const struct dbk_expr *expr = &step->expr;
+	uint32_t most = step->bytes - 1, length = expr->operand;
+	const char *text = expr->text;
+	uint64_t address, bytes;
+
+	if (expr->kind == DBK_EXPR_ARG) {
+		address = dbk_argument(probe, args, frame, expr->operand);
+		bytes = dbk_host_readable(address);
+		if (unlikely(bytes == 0))
+			return -1;
+		return (int32_t)dbk_text_take_padded(to, (const char *)(uintptr_t)address,
+						     bytes < most ? bytes : most);
+	}
+	if (expr->kind == DBK_EXPR_NAME) {
+		length = ecb->name_bytes[expr->operand - DIF_VAR_PROBEPROV];
+		text = expr->operand == DIF_VAR_PROBEFUNC   ? probe->function
+		       : expr->operand == DIF_VAR_PROBENAME ? probe->name
+		       : expr->operand == DIF_VAR_PROBEMOD  ? probe->module
+							    : probe->provider;
+	}
+	return (int32_t)dbk_text_copy_padded(to, text, length < most ? length : most);
+}
+
+/** dbk_simple_text() - the same, not inlined: for translated clauses */
+int32_t dbk_simple_text(const struct dbk_ecb *ecb, const struct dbk_step *step, uint64_t *to,
+			const uint64_t *args, void *frame);
+
 /** dbk_simple_rest() - a CHAIN step, or THREAD; then false: no room, a DYNAMIC drop */
 bool dbk_simple_rest(struct dbk_cpu *cpu, const struct dbk_step *step, uint8_t *base,
 		     const uint64_t *args, void *frame);
 
-/* All steps, one at least, of a simple plan, with loads, thread-locals, keys and cells if @cells, a constant; returns how many
- * bytes the record at @record has, 0: a load faults, or a thread-local found no room, which ends the clause. */
-static __probe_ctx_inline uint32_t dbk_simple_steps(struct dbk_cpu *cpu,
-						    const struct dbk_ecb *ecb, uint8_t *record,
-						    const uint64_t *args, void *frame, bool cells)
+/* All steps, one at least, of a simple plan; returns how many bytes the record at @record has.
+ * Where its steps end is read at each: a register for that is one less for the rest. */
+static __probe_ctx_inline uint32_t dbk_simple_steps(struct dbk_cpu *cpu, const struct dbk_ecb *ecb,
+						    uint8_t *record, const uint64_t *args,
+						    void *frame)
+{
+	const struct dbk_step *step = ecb->plan->steps;
+	uint32_t used = ecb->plan->fixed_bytes;
+
+	do {
+		if (likely(step->kind == DBK_STEP_STORE))
+			dbk_store_step(step, record,
+				       dbk_simple_value(cpu, &step->expr, ecb->probe, args, frame));
+		else
+			used = dbk_store_tail(step, record, used,
+					      dbk_copy_execname((uint64_t *)(record + used)));
+	} while (++step != ecb->plan->steps_end);
+	return used;
+}
+
+/* The same with texts, loads, thread-locals, keys and cells; 0: a load faults, a text is not at
+ * hand, or a thread-local found no room, which ends the clause. */
+static __probe_ctx_inline uint32_t dbk_cells_steps(struct dbk_cpu *cpu, const struct dbk_ecb *ecb,
+						   uint8_t *record, const uint64_t *args,
+						   void *frame)
 {
 	const struct dbk_plan *plan = ecb->plan;
-	const struct dbk_step *step = plan->steps, *end = plan->steps_end;
+	const struct dbk_step *step = plan->steps;
 	uint32_t used = plan->fixed_bytes, record_bytes = used;
 	uint8_t *base = record;
 
@@ -248,12 +311,18 @@ static __probe_ctx_inline uint32_t dbk_simple_steps(struct dbk_cpu *cpu,
 		if (likely(step->kind == DBK_STEP_STORE)) {
 			dbk_store_step(step, base,
 				       dbk_simple_value(cpu, &step->expr, ecb->probe, args, frame));
-		} else if (!cells || step->kind == DBK_STEP_EXECNAME) {
-			uint32_t length = dbk_copy_execname((uint64_t *)(base + used));
+		} else if (step->kind <= DBK_STEP_TEXT) {
+			uint64_t *to = (uint64_t *)(base + used);
+			int32_t length;
 
-			/* struct dbk_tail_ref */
-			dbk_store_step(step, base, used | length << 16);
-			used += (length + 7) & ~7u;
+			if (step->kind == DBK_STEP_EXECNAME) {
+				used = dbk_store_tail(step, base, used, dbk_copy_execname(to));
+				continue;
+			}
+			length = dbk_text_of(ecb, step, to, args, frame);
+			if (unlikely(length < 0))
+				return 0;
+			used = dbk_store_tail(step, base, used, (uint32_t)length);
 		} else if (step->kind == DBK_STEP_KEY_BEGIN) {
 			record_bytes = used;
 			base = cpu->buffer->key;
@@ -265,7 +334,7 @@ static __probe_ctx_inline uint32_t dbk_simple_steps(struct dbk_cpu *cpu,
 		} else if (unlikely(!dbk_simple_rest(cpu, step, base, args, frame))) {
 			return 0;
 		}
-	} while (++step != end);
+	} while (++step != plan->steps_end);
 	return used;
 }
 
@@ -340,12 +409,13 @@ static __probe_ctx_inline bool dbk_run_simple(struct dbk_cpu *cpu, struct dbk_bu
 		return false;
 	if (alone)
 		dbk_count(&buffer->counters->firings, 1);
-	dbk_commit_simple(buffer, ecb, dbk_simple_steps(cpu, ecb, record, args, frame, false),
+	dbk_commit_simple(buffer, ecb, dbk_simple_steps(cpu, ecb, record, args, frame),
 			  DBK_VARIABLE_ASK);
 	return true;
 }
 
-/** dbk_run_cells() - the same of tier CELLS, which need not have a record; false as well: a load faults */
+/** dbk_run_cells() - the same of tier CELLS, which need not have a record; false as well: a load faults, or a
+ * text is not at hand */
 static __probe_ctx_inline bool dbk_run_cells(struct dbk_cpu *cpu, struct dbk_buffer *buffer,
 					     const struct dbk_ecb *ecb, const uint64_t *args,
 					     void *frame, bool alone)
@@ -361,12 +431,12 @@ static __probe_ctx_inline bool dbk_run_cells(struct dbk_cpu *cpu, struct dbk_buf
 	}
 	cpu->ecb = ecb;
 	cpu->buffer = buffer;
-	bytes = dbk_simple_steps(cpu, ecb, record, args, frame, true);
+	bytes = dbk_cells_steps(cpu, ecb, record, args, frame);
 	if (unlikely(bytes == 0)) {
 		if (!alone && record != NULL)
 			dbk_withdraw_simple(cpu, record);
 		/* Then there are no thread-locals, and nothing was done. */
-		if (ecb->plan->loads)
+		if (ecb->plan->may_fail)
 			return false;
 	} else if (ecb->record_bytes != 0) {
 		dbk_commit_simple(buffer, ecb, bytes, DBK_VARIABLE_ASK);
@@ -375,10 +445,5 @@ static __probe_ctx_inline bool dbk_run_cells(struct dbk_cpu *cpu, struct dbk_buf
 		dbk_count(&buffer->counters->firings, 1);
 	return true;
 }
-
-/** dbk_run_texts() - a clause of tier TEXTS; false: nothing was done, a text is not at hand.
- * @alone: it is counted as a firing */
-bool dbk_run_texts(struct dbk_cpu *cpu, struct dbk_buffer *buffer, const struct dbk_ecb *ecb,
-		   const uint64_t *args, void *frame, bool alone);
 
 #endif /* DBK_ENGINE_FIRE_SIMPLE_H */

@@ -132,14 +132,16 @@ __probe_ctx static bool store_execname(struct run *run, const struct dbk_step *s
 	return true;
 }
 
-/* A built-in string: no scratch, no interpreter. */
+/* A built-in string, or a literal: no scratch, no interpreter. */
 __probe_ctx static bool store_name(struct run *run, const struct dbk_step *step)
 {
 	struct build *build = run->build;
-	uint32_t length, at;
-	const char *name = dbk_name(run->cpu, step->expr.operand, &length);
+	uint32_t length = step->expr.operand, at;
+	const char *name = step->expr.text;
 	char *to;
 
+	if (step->expr.kind == DBK_EXPR_NAME)
+		name = dbk_name(run->cpu, step->expr.operand, &length);
 	if (length >= step->bytes)
 		length = step->bytes - 1;
 	if (!want(run, build, (uint32_t)DBK_ROUND_UP(length + 1, 8)))
@@ -147,10 +149,16 @@ __probe_ctx static bool store_name(struct run *run, const struct dbk_step *step)
 	at = build->used;
 	to = (char *)build->base + at;
 	dbk_text_copy(to, name, length);
-	if (step->expr.operand == DIF_VAR_EXECNAME)
+	if (step->expr.kind == DBK_EXPR_NAME && step->expr.operand == DIF_VAR_EXECNAME)
 		length = dbk_text_length(to, length);
 	close_tail(build, step->offset, at, length);
 	return true;
+}
+
+__probe_ctx int32_t dbk_simple_text(const struct dbk_ecb *ecb, const struct dbk_step *step,
+				    uint64_t *to, const uint64_t *args, void *frame)
+{
+	return dbk_text_of(ecb, step, to, args, frame);
 }
 
 __probe_ctx static uint64_t value_of(struct run *run, const struct dbk_expr *expr)
@@ -213,7 +221,7 @@ __probe_ctx static bool store_string(struct run *run, const struct dbk_step *ste
 	uint64_t address;
 	int32_t length;
 
-	if (step->expr.kind == DBK_EXPR_NAME)
+	if (step->expr.kind == DBK_EXPR_NAME || step->expr.kind == DBK_EXPR_LITERAL)
 		return store_name(run, step);
 	if (step->expr.kind == DBK_EXPR_COPYINSTR && has_room(run, limit))
 		return store_user_string(run, step);
@@ -467,6 +475,7 @@ __probe_ctx static bool run_step(struct run *run, const struct dbk_step *step)
 		return !run->cpu->fault_set;
 	case DBK_STEP_EXECNAME:
 		return store_execname(run, step);
+	case DBK_STEP_TEXT:
 	case DBK_STEP_STRING:
 		return store_string(run, step);
 	case DBK_STEP_PID_VALUE:

@@ -11,6 +11,7 @@ extern "C" {
 
 #include <algorithm>
 #include <cinttypes>
+#include <cstring>
 #include <set>
 #include <span>
 
@@ -74,6 +75,9 @@ std::string WholeCheck::why_not(const dbk_step& step) {
         const std::string why = why_not(aggregation.value);
         return why.empty() ? why_not(aggregation.increment) : why;
     }
+    case DBK_STEP_TEXT:
+        cost_.work += DBK_ROUND_UP(dbk_step_text_most(&step), 8);
+        return step.expr.kind == DBK_EXPR_ARG ? "a recorded string" : "";
     case DBK_STEP_STRING:
         return "a string";
     case DBK_STEP_BYTES:
@@ -151,6 +155,8 @@ private:
     }
     void predicate();
     void step(const dbk_step& step);
+    void text(const dbk_step& step, const std::string& base, const std::string& used);
+    void literal(const dbk_step& step, const std::string& base, const std::string& used);
     void aggregate(const dbk_step& step);
     void store_thread(const dbk_step& step);
     void pay() {
@@ -211,6 +217,24 @@ void ClauseWriter::store_thread(const dbk_step& step) {
     put("\treturn true;\n\t}");
 }
 
+/// Where the text that was stored last is.
+void ClauseWriter::text(const dbk_step& step, const std::string& base, const std::string& used) {
+    put(strprintf("%s = dbk_native_text(%s, %s, %u, 0x%" PRIx64 "ull, length);", used.c_str(),
+                  base.c_str(), used.c_str(), step.offset, step.word_mask));
+}
+
+void ClauseWriter::literal(const dbk_step& step, const std::string& base, const std::string& used) {
+    const std::string text(step.expr.text, dbk_step_text_most(&step));
+    put("/* " + in_comment(text) + " */");
+    for (size_t at = 0; at < text.size(); at += 8) {
+        uint64_t word = 0;
+        memcpy(&word, text.data() + at, std::min<size_t>(8, text.size() - at));
+        put(strprintf("dbk_native_word(%s + %s + %zu, 0x%" PRIx64 "ull, ~0ull);", base.c_str(),
+                      used.c_str(), at, word));
+    }
+    put(strprintf("length = %zu;", text.size()));
+}
+
 void ClauseWriter::step(const dbk_step& step) {
     const std::string base = in_key_ ? "buffer->key" : "record",
                       used = in_key_ ? "key_used" : "used";
@@ -232,8 +256,16 @@ void ClauseWriter::step(const dbk_step& step) {
         break;
     }
     case DBK_STEP_EXECNAME:
-        put(strprintf("%s = dbk_native_execname(%s, %s, %u, 0x%" PRIx64 "ull);", used.c_str(),
-                      base.c_str(), used.c_str(), step.offset, step.word_mask));
+        put("length = dbk_native_execname(" + base + ", " + used + ");");
+        text(step, base, used);
+        break;
+    case DBK_STEP_TEXT:
+        if (step.expr.kind == DBK_EXPR_LITERAL)
+            literal(step, base, used);
+        else
+            put(strprintf("length = dbk_native_name(n, %u, %s, %s);",
+                          static_cast<unsigned>(&step - plan_.steps), base.c_str(), used.c_str()));
+        text(step, base, used);
         break;
     case DBK_STEP_KEY_BEGIN:
         in_key_ = true;
@@ -249,6 +281,12 @@ void ClauseWriter::step(const dbk_step& step) {
     }
 }
 
+bool stores_texts(const dbk_plan& plan) {
+    return std::any_of(plan.steps, plan.steps_end, [](const dbk_step& step) {
+        return step.kind == DBK_STEP_EXECNAME || step.kind == DBK_STEP_TEXT;
+    });
+}
+
 std::string ClauseWriter::function(uint32_t index) {
     bool keys = plan_.aggregation_count != 0;
     put("struct dbk_native firing = {cpu, ecb, buffer, args, frame, 0, quick}, *n = &firing;");
@@ -256,6 +294,8 @@ std::string ClauseWriter::function(uint32_t index) {
         put(strprintf("uint32_t used = %u;\n\tuint8_t *record;", plan_.fixed_bytes));
     if (keys)
         put("uint64_t value, increment;\n\tuint32_t key_used;");
+    if (stores_texts(plan_))
+        put("uint32_t length;");
     text_ += "\n";
     if (charged_)
         put(strprintf("if (!dbk_native_affords(n, %" PRIu64 ", %s))\n\t\treturn false;", cost_.work,

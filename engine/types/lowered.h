@@ -32,17 +32,18 @@ struct dbk_cpu;
  * NATIVE is DIF that was translated to C ahead of time; engine/native.h.
  */
 enum dbk_expr_kind {
-	DBK_EXPR_ARG,	   /* argument `operand` of the firing */
-	DBK_EXPR_DIF,	   /* interpreted */
-	DBK_EXPR_CONST,	   /* `constant` */
-	DBK_EXPR_VARIABLE, /* built-in integer variable `operand` */
-	DBK_EXPR_BINARY,   /* `left` `op` `right`, of which none can fault */
-	DBK_EXPR_THREAD,   /* thread-local scalar by value, the program's variable `operand` */
-	DBK_EXPR_NAME,	   /* string: execname or a probe name, variable `operand` */
+	DBK_EXPR_ARG,	      /* argument `operand` of the firing */
+	DBK_EXPR_DIF,	      /* interpreted */
+	DBK_EXPR_CONST,	      /* `constant` */
+	DBK_EXPR_VARIABLE,    /* built-in integer variable `operand` */
+	DBK_EXPR_BINARY,      /* `left` `op` `right`, of which none can fault */
+	DBK_EXPR_THREAD,      /* thread-local scalar by value, the program's variable `operand` */
+	DBK_EXPR_NAME,	      /* string: execname or a probe name, variable `operand` */
+	DBK_EXPR_LITERAL,     /* string: `text`, in the program's image, of `operand` characters */
 	DBK_EXPR_SPECULATION, /* what speculation() gives; instruction `operand` calls it */
 	DBK_EXPR_COPYINSTR, /* string: copyinstr() of its object's `stored`, called by `operand` */
-	DBK_EXPR_NATIVE,   /* `native` computes it, with the interpreter's contract */
-	DBK_EXPR_CHAIN,	   /* loads, each from what the one before loaded: `chain` */
+	DBK_EXPR_NATIVE,    /* `native` computes it, with the interpreter's contract */
+	DBK_EXPR_CHAIN,	    /* loads, each from what the one before loaded: `chain` */
 };
 
 struct dbk_difo;
@@ -57,6 +58,7 @@ struct dbk_expr {
 	uint32_t operand;
 	union {
 		uint64_t constant;
+		const char *text;
 		dbk_native_value *native;
 		const struct dbk_chain *chain; /* of its object */
 	};
@@ -271,7 +273,8 @@ enum dbk_step_kind {
 	DBK_STEP_STORE,	    /* integer of 1, 2, 4, 8 bytes into the fixed part */
 	DBK_STEP_EVALUATE,  /* side effects only */
 	DBK_STEP_EXECNAME,  /* execname into the tail, whole whatever it is */
-	DBK_STEP_STRING,    /* string into the tail */
+	DBK_STEP_TEXT,	    /* string into the tail: a literal, a probe's name, or recorded text */
+	DBK_STEP_STRING,    /* any other */
 	DBK_STEP_BYTES,	    /* `bytes` bytes from an address into the fixed part */
 	DBK_STEP_CHAIN,	    /* STORE of a chain of loads: each may fault */
 	DBK_STEP_THREAD,    /* into the thread-local scalar `bytes`, an index in the variables */
@@ -294,8 +297,8 @@ struct dbk_step {
 	uint8_t size; /* STORE, CHAIN: 1, 2, 4, 8 */
 	uint16_t action;
 	uint32_t offset; /* from the start of the record, or of the key */
-	uint32_t bytes;	 /* BYTES, STRING: at most; STACK, USTACK: words at most; ACT: kind; THREAD:
-			  * variable */
+	uint32_t bytes;	 /* BYTES, STRING, TEXT: at most; STACK, USTACK: words at most; ACT: kind;
+			  * THREAD: variable */
 	/* AGGREGATE, KEY_BEGIN: index into the plan's aggregations; SNAPSHOT: into the consumer's
 	 * triggers; USTACK: bytes of the stack itself, at most */
 	uint32_t aggregation;
@@ -304,6 +307,16 @@ struct dbk_step {
 	uint64_t word_mask;
 	struct dbk_expr expr;
 };
+
+/** dbk_step_text_most() - characters of a TEXT at most */
+static inline uint32_t dbk_step_text_most(const struct dbk_step *step)
+{
+	uint32_t most = step->expr.kind == DBK_EXPR_LITERAL ? step->expr.operand
+			: step->expr.kind == DBK_EXPR_NAME  ? DBK_PROBE_NAME_BYTES_MAX
+							    : step->bytes;
+
+	return most < step->bytes ? most : step->bytes - 1;
+}
 
 /* An aggregating action of aggregate=engine. */
 struct dbk_aggregation {
@@ -322,7 +335,7 @@ struct dbk_aggregation {
 };
 
 /*
- * How a clause is run: decided once, for its plan (SIMPLE, TEXTS or GENERAL) and then for its ECB
+ * How a clause is run: decided once, for its plan (SIMPLE or GENERAL) and then for its ECB
  * on a probe (control/ecbs.c); run/fire.c runs it.  The order has a meaning: up to MEMBERS a clause
  * that is the only one of its probe needs no serial of the firing, and run_alone() counts for it.
  */
@@ -331,13 +344,11 @@ enum dbk_tier {
 	DBK_TIER_MEMBERS,   /* a record of arguments at hand, and of chains of loads from such;
 			     * ECBs only */
 	DBK_TIER_SIMPLE,    /* a record of integers that are simple, and of execname */
-	DBK_TIER_CELLS,	    /* the same, maybe without a record, with chains of loads or stores into
-			     * thread-locals, and with keys and cells of aggregate=engine; ECBs
-			     * only */
-	DBK_TIER_TEXTS,	    /* one aggregation of aggregate=engine, and no record: its key has besides
-			     * names of the probe, or texts of args_given */
-	DBK_TIER_NATIVE,    /* by a function that was translated from all of it; ECBs only */
-	DBK_TIER_GENERAL,   /* anything, by dbk_run_plan() */
+	DBK_TIER_CELLS,	  /* the same, maybe without a record, with texts, chains of loads or stores
+			   * into thread-locals, and with keys and cells of aggregate=engine; ECBs
+			   * only */
+	DBK_TIER_NATIVE,  /* by a function that was translated from all of it; ECBs only */
+	DBK_TIER_GENERAL, /* anything, by dbk_run_plan() */
 	DBK_TIERS,
 };
 
@@ -351,7 +362,7 @@ enum dbk_tier {
 /* All that an ECBDESC does, computed once: shared by its ECBs. */
 struct dbk_plan {
 	struct dbk_predicate predicate;
-	uint8_t tier; /* enum dbk_tier: SIMPLE, TEXTS or GENERAL */
+	uint8_t tier; /* enum dbk_tier: SIMPLE or GENERAL */
 	bool has_record;
 	bool variable; /* records carry their length */
 	bool uses_locals;
@@ -367,7 +378,9 @@ struct dbk_plan {
 	uint32_t work;		/* of its steps, without their expressions; DBK_WORK_ */
 	dbk_native_clause *native; /* predicate that is not simple, and steps; NULL: interpreted */
 	dbk_native_firing *native_firing; /* the same where it is alone on its probe */
+	bool cells;	    /* it has more than integers and execname: not simple, but cells */
 	bool loads;	    /* it has CHAIN steps */
+	bool may_fail;	    /* it loads, or has recorded texts: then the general way does it all */
 	bool native_pays;   /* it is charged, as it would be without */
 	uint8_t native_way; /* enum dbk_native_way */
 	uint8_t own_gates;  /* DBK_GATE_ of the engine's own probes that it is for */

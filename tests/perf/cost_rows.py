@@ -46,11 +46,11 @@ def clause(name: str, body: str, **more) -> Row:
     return ours(name, body, f"{ENTRY} {body}", **more)
 
 
-def latency(name: str, text: str, probe: str, **more) -> Row:
+def latency(name: str, text: str, probe: str, key: str = "", **more) -> Row:
     """The idiom that most programs are made of."""
     return ours(name, f"latency idiom, {text}",
                 f"{probe}:entry {{ self->ts = timestamp; }}\n"
-                f"{probe}:return /self->ts/ {{ @ = quantize(timestamp - self->ts); self->ts = 0; }}", fires=2, **more)
+                f"{probe}:return /self->ts/ {{ @{key} = quantize(timestamp - self->ts); self->ts = 0; }}", fires=2, **more)
 
 
 ROWS = (
@@ -103,12 +103,12 @@ ROWS = (
     clause("trace", "{ trace(arg0); }", target=158.7, wanted=165, native=158.7, native_wanted=115, always=True),
     ours("clauses", "two clauses of trace(arg0)", f"{ENTRY} {{ trace(arg0); }}\n{ENTRY} {{ trace(arg0); }}", fires=2,
          target=239.7, always=True),
-    clause("timestamp", "{ trace(timestamp); }", target=255.6, wanted=200, native=217.0, native_wanted=125),
+    clause("timestamp", "{ trace(timestamp); }", target=252.6, wanted=200, native=217.0, native_wanted=125),
     ours("clauses-timestamp", "two clauses of trace(timestamp)",
-         f"{ENTRY} {{ trace(timestamp); }}\n{ENTRY} {{ trace(timestamp); }}", fires=2, target=470.8, native=416.8),
+         f"{ENTRY} {{ trace(timestamp); }}\n{ENTRY} {{ trace(timestamp); }}", fires=2, target=448.3, native=410.8),
     clause("pid", "{ trace(pid); }", target=205.6, native=159.8, always=True),
-    clause("execname", "{ trace(execname); }", target=243.0, wanted=240, native=202.3, native_wanted=135, always=True),
-    clause("add", "{ trace(arg0 + arg1); }", target=253.6, wanted=260, native=166.0, native_wanted=120),
+    clause("execname", "{ trace(execname); }", target=242.0, wanted=240, native=202.3, native_wanted=135, always=True),
+    clause("add", "{ trace(arg0 + arg1); }", target=250.5, wanted=260, native=166.0, native_wanted=120),
     clause("printf", '{ printf("%d %s %d", pid, execname, arg1); }', target=296.0, wanted=330, native=216.8, native_wanted=200),
     clause("predicate", "/arg0 == 1/ { trace(arg0); }", target=91.8, wanted=90, native=91.8, native_wanted=80, always=True),
     clause("uid", "/uid == 1000/ { trace(arg0); }", target=124.4, wanted=130, native=124.4, native_wanted=90),
@@ -116,14 +116,18 @@ ROWS = (
     ours("self", "/self->x/ { trace(arg0); }",
          f"{ENTRY} /self->x/ {{ trace(arg0); self->x = 0; }}\nsyscall::vhangup:entry {{ self->x = 1; }}",
          target=145.9, wanted=200, native=145.9, native_wanted=110),
-    clause("count", "{ @[execname] = count(); }", target=243.0, wanted=280, native=202.3, native_wanted=150, always=True),
+    clause("count", "{ @[execname] = count(); }", target=242.0, wanted=280, native=202.3, native_wanted=150, always=True),
     ours("count-engine", "the same, aggregate=engine", f"{ENGINE}{ENTRY} {{ @[execname] = count(); }}",
          target=359.0, wanted=400, native=258.1, native_wanted=220),
     clause("quantize", "{ @ = quantize(arg0); }", target=158.7, wanted=165, native=158.7, native_wanted=120),
     ours("quantize-engine", "the same, aggregate=engine", f"{ENGINE}{ENTRY} {{ @ = quantize(arg0); }}",
          target=292.7, wanted=300, native=212.2, native_wanted=170),
     latency("latency", "system call", "syscall::getppid", target=822.8, wanted=900, native=618.0, native_wanted=480),
-    latency("latency-fbt", "function", FBT, target=1105.4, wanted=1300, native=894.4, native_wanted=800),
+    latency("latency-literal", "system call, @[\"getppid, ns\"]", "syscall::getppid", '["getppid, ns"]', target=912.2, wanted=900,
+            native=630.4, native_wanted=480),
+    latency("latency-name", "system call, @[probefunc]", "syscall::getppid", "[probefunc]", target=923.2, wanted=900, native=696.0,
+            native_wanted=480),
+    latency("latency-fbt", "function", FBT, target=1103.3, wanted=1300, native=894.4, native_wanted=800),
     ours("kinst", "an instruction, a record", "kinst::GETPPID:OFFSET { trace(arg0); }",
          target=628.9, always=True),
     ours("fbt", "function's entry and return, a record each",
@@ -144,10 +148,11 @@ BOUNDS_ELSEWHERE: dict[str, dict[str, tuple[float | None, float | None]]] = {
         "send-udp-port": (454.3, None), "listen-sdt": (338.6, None), "listen-tcp": (533.6, None), "read-sdt": (114.2, None),
         "read-io": (223.3, None), "wake-sdt": (110.1, None), "wake-sched": (191.7, None), "wake-sdt-switch": (371.2, None),
         "wake-off-cpu": (393.7, None), "call-pid": (960.4, None), "trace": (164.8, 164.8), "clauses": (251.6, None),
-        "timestamp": (259.7, 226.1), "clauses-timestamp": (473.8, 426.1), "pid": (209.8, 169.0), "execname": (247.1, 211.5), "add": (259.7, 175.2),
+        "timestamp": (259.7, 226.1), "clauses-timestamp": (456.6, 420.0), "pid": (209.8, 169.0), "execname": (247.1, 211.5), "add": (259.7, 175.2),
         "printf": (300.1, 225.9), "predicate": (97.9, 97.9), "uid": (132.6, 132.6), "and": (175.4, 175.4),
         "self": (152.0, 152.0), "count": (247.1, 211.5), "count-engine": (371.3, 268.3), "quantize": (164.8, 164.8),
-        "quantize-engine": (305.0, 223.4), "latency": (848.3, 633.3), "latency-fbt": (1157.4, 942.4),
+        "quantize-engine": (305.0, 223.4), "latency": (845.3, 633.3), "latency-literal": (929.6, 641.6), "latency-name": (942.4, 708.4),
+        "latency-fbt": (1154.4, 942.4),
         "kinst": (618.7, None), "fbt": (607.1, 607.1), "speculate": (1461.9, 1461.9), "copyinstr": (616.1, 616.1),
     },
 }

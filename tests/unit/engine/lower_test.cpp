@@ -133,6 +133,10 @@ TEST_CASE("plain expressions are recognised", "[engine][lower]") {
           DBK_EXPR_NAME);
     CHECK(One({{ldgs(DIF_VAR_PROBEFUNC, 1), ret(1)}, string_type()}).difo->expr.kind ==
           DBK_EXPR_NAME);
+    const One literal({{sets(2, 1), ret(1)}, string_type(), {}, {"x\0yz", 5}});
+    CHECK(literal.difo->expr.kind == DBK_EXPR_LITERAL);
+    CHECK(literal.difo->expr.operand == 2);
+    CHECK(std::string(literal.difo->expr.text) == "yz");
 }
 
 TEST_CASE("everything else stays interpreted", "[engine][lower]") {
@@ -148,7 +152,10 @@ TEST_CASE("everything else stays interpreted", "[engine][lower]") {
                 int_type(),
                 {5}}) == DBK_EXPR_DIF); // 5 - arg0
     CHECK(kind(comparison(DIF_VAR_ARG0, DIF_OP_BE, 1)) == DBK_EXPR_DIF);
-    CHECK(kind({{sets(0, 1), ret(1)}, string_type(), {}, {"x", 2}}) == DBK_EXPR_DIF);
+    CHECK(kind({{sets(0, 1), ret(1)}, int_type(), {}, {"x", 2}}) == DBK_EXPR_DIF);
+    const std::string longest(DBK_SIMPLE_TEXT_MAX, 'x');
+    CHECK(kind({{sets(0, 1), ret(1)}, string_type(), {}, longest + '\0'}) == DBK_EXPR_LITERAL);
+    CHECK(kind({{sets(0, 1), ret(1)}, string_type(), {}, longest + "x" + '\0'}) == DBK_EXPR_DIF);
 }
 
 TEST_CASE("plain predicates are recognised", "[engine][lower]") {

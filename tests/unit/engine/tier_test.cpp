@@ -31,6 +31,9 @@ Difo combined(uint32_t op, uint32_t left, uint32_t right, uint32_t bytes = 8) {
 Difo execname() {
     return {{ldgs(DIF_VAR_EXECNAME, 1), ret(1)}, string_type()};
 }
+Difo literal(const std::string& text) {
+    return {{sets(0, 1), ret(1)}, string_type(), {}, text + '\0'};
+}
 constexpr uint32_t kVar = DIF_VAR_OTHER_UBASE;
 std::vector<dif_var_entry> scalars() {
     return {variable(kVar, DIFV_SCOPE_THREAD, int_type()), variable(kVar + 1, DIFV_SCOPE_THREAD, int_type())};
@@ -89,6 +92,23 @@ public:
         }
         return list;
     }
+    /// A name of the probe, or a literal.
+    Difo text() {
+        static constexpr uint32_t kNames[] = {DIF_VAR_PROBEPROV, DIF_VAR_PROBEMOD,
+                                              DIF_VAR_PROBEFUNC, DIF_VAR_PROBENAME};
+        if (below(2) != 0)
+            return {{ldgs(kNames[below(4)], 1), ret(1)}, string_type()};
+        std::string characters;
+        for (uint32_t count = below(40); count > 0; count--)
+            characters += static_cast<char>(1 + below(255));
+        return literal(characters);
+    }
+    /// Fields, and so many texts in any places; with more of them it would be too much work.
+    std::vector<Difo> with_texts(std::vector<Difo> fields, uint32_t count) {
+        for (; count > 0; count--)
+            fields.insert(fields.begin() + below(static_cast<uint32_t>(fields.size()) + 1), text());
+        return fields;
+    }
     void change_thread() {
         host.pid = static_cast<uint32_t>(word());
         host.tid = static_cast<uint32_t>(word());
@@ -142,13 +162,17 @@ TEST_CASE("records are the same by the simple and by the general way", "[engine]
     constexpr uint32_t kClauses = 8;
     for (int round = 0; round < 60; round++) {
         Engine engine(1);
-        auto& go = engine.probe("test", "m", "f", "go", 5);
+        const std::string function(random.below(300), 'f');
+        auto& go = engine.probe("test", "mod", function.c_str(), "go", 5);
         Dof dof;
         dof.option(DBK_OPT_SEGMENTSIZE, 4096);
+        dof.option(DTRACEOPT_STRSIZE, round % 2 == 0 ? 256 : 16 + random.below(40));
         dof.option(DTRACEOPT_BUFSIZE, 16384); // soon old bytes lie where records come
         std::vector<std::vector<Difo>> clauses;
         for (uint32_t i = 0; i < kClauses; i++) {
-            clauses.push_back(random.fields(10));
+            clauses.push_back(i % 2 == 0
+                                  ? random.fields(10)
+                                  : random.with_texts(random.fields(3), 1 + random.below(2)));
             dof.ecb("test:::go", traces(dof, clauses.back()));
         }
         fill_up(dof, kClauses);
@@ -233,20 +257,16 @@ TEST_CASE("cells are the same by the simple and by the general way", "[engine][t
     }
 }
 
-TEST_CASE("keys with names of the probe are the same by the quick and by the general way", "[engine][tier][aggregate]") {
+TEST_CASE("keys with texts are the same by the quick and by the general way",
+          "[engine][tier][aggregate]") {
     Random random;
     constexpr uint32_t kClauses = 6;
-    const uint32_t names[] = {DIF_VAR_PROBEPROV, DIF_VAR_PROBEMOD, DIF_VAR_PROBEFUNC, DIF_VAR_PROBENAME};
     for (int round = 0; round < 40; round++) {
         const std::string module(random.below(400), 'm'), function(random.below(40), 'f');
         const uint32_t strsize = round % 2 == 0 ? 256 : 16 + random.below(20);
         std::vector<std::vector<Difo>> keys;
-        for (uint32_t i = 0; i < kClauses; i++) {
-            keys.push_back(random.fields(1)); // more would be too much work
-            for (uint32_t count = 1 + random.below(2); count > 0; count--)
-                keys.back().insert(keys.back().begin() + random.below(static_cast<uint32_t>(keys.back().size()) + 1),
-                                   {{ldgs(names[random.below(4)], 1), ret(1)}, string_type()});
-        }
+        for (uint32_t i = 0; i < kClauses; i++)
+            keys.push_back(random.with_texts(random.fields(1), 1 + random.below(2)));
         std::vector<std::pair<HostState, std::vector<uint64_t>>> firings;
         for (int i = 0; i < 20; i++) {
             if (i % 3 == 0)
@@ -267,8 +287,8 @@ TEST_CASE("keys with names of the probe are the same by the quick and by the gen
             for (uint32_t i = 0; general && i < clauses; i++)
                 dof.ecb("test:::go", dof.aggregate(101 + i, DTRACEAGG_SUM, keys[i], arg(1)));
             auto* consumer = engine.start(dof.build());
-            CHECK(tiers(go)[0] == DBK_TIER_TEXTS);
-            CHECK(tiers(go).back() == (general ? DBK_TIER_GENERAL : DBK_TIER_TEXTS));
+            CHECK(tiers(go)[0] == DBK_TIER_CELLS);
+            CHECK(tiers(go).back() == (general ? DBK_TIER_GENERAL : DBK_TIER_CELLS));
             for (const auto& [state, args] : firings) {
                 host.pid = state.pid, host.tid = state.tid, host.uid = state.uid;
                 std::copy(std::begin(state.execname), std::end(state.execname), std::begin(host.execname));
@@ -514,11 +534,15 @@ TEST_CASE("the tier of a clause", "[engine][tier]") {
     dof.ecb("test:::go", {dof.trace(variable_of(DIF_VAR_TID))}, dof.difo(arg(1)));
     dof.ecb("test:::go", {dof.trace(set(0, 0))});
     dof.ecb("test:::go", {dof.trace(since(0))}, dof.difo(get(0)));
+    dof.ecb("test:::go", traces(dof, {literal("a text"), arg(0)}));
+    dof.ecb("test:::go", {dof.trace({{ldgs(DIF_VAR_PROBEFUNC, 1), ret(1)}, string_type()})});
+    dof.ecb("test:::go", {dof.trace(literal(std::string(DBK_SIMPLE_TEXT_MAX + 1, 'x')))});
     engine.start(dof.build());
-    CHECK(tiers(go) == std::vector<uint32_t>{DBK_TIER_ARGUMENTS, DBK_TIER_ARGUMENTS, DBK_TIER_SIMPLE, DBK_TIER_SIMPLE,
-                                             DBK_TIER_SIMPLE, DBK_TIER_SIMPLE, DBK_TIER_GENERAL, DBK_TIER_GENERAL,
-                                             DBK_TIER_GENERAL, DBK_TIER_GENERAL, DBK_TIER_SIMPLE, DBK_TIER_CELLS,
-                                             DBK_TIER_SIMPLE});
+    CHECK(tiers(go) == std::vector<uint32_t>{
+                           DBK_TIER_ARGUMENTS, DBK_TIER_ARGUMENTS, DBK_TIER_SIMPLE, DBK_TIER_SIMPLE,
+                           DBK_TIER_SIMPLE, DBK_TIER_SIMPLE, DBK_TIER_GENERAL, DBK_TIER_GENERAL,
+                           DBK_TIER_GENERAL, DBK_TIER_GENERAL, DBK_TIER_SIMPLE, DBK_TIER_CELLS,
+                           DBK_TIER_SIMPLE, DBK_TIER_CELLS, DBK_TIER_CELLS, DBK_TIER_GENERAL});
 }
 
 TEST_CASE("what a probe's only clause is, others come and go", "[engine][tier]") {

@@ -65,8 +65,20 @@ public:
             return {{ldgs(DIF_VAR_ARG0 + below(6), 1), ret(1)}, int_type(bytes)};
         return expression(int_type(bytes));
     }
+    Difo text() {
+        static constexpr uint32_t kNames[] = {DIF_VAR_EXECNAME, DIF_VAR_PROBEPROV,
+                                              DIF_VAR_PROBENAME};
+        if (below(2) != 0)
+            return {{ldgs(kNames[below(3)], 1), ret(1)}, string_type()};
+        return {{sets(0, 1), ret(1)},
+                string_type(),
+                {},
+                std::string(below(20), static_cast<char>(1 + below(255))) + '\0'};
+    }
     Action action(Dof& dof) {
-        switch (below(6)) {
+        switch (below(8)) {
+        case 7:
+            return dof.trace(text());
         case 0: return dof.trace({{ldgs(DIF_VAR_EXECNAME, 1), ret(1)}, string_type()});
         case 1:
             return dof.trace({{ldgs(DIF_VAR_ARG0 + below(5), 1), var_op(DIF_OP_STTS, kVar + 2, 1), ret(1)},
@@ -88,7 +100,7 @@ public:
         } else if (below(3) == 0) { // @[execname, value] = quantize(value)
             const uint32_t id = dof.difo({{setx(0, 1), ret(1)}, int_type(4), {1 + below(3)}});
             list.push_back({DTRACEACT_DIFEXPR, id});
-            list.push_back(dof.trace({{ldgs(DIF_VAR_EXECNAME, 1), ret(1)}, string_type()}));
+            list.push_back(dof.trace(text()));
             list.push_back(dof.trace(value()));
             list.push_back({DTRACEAGG_QUANTIZE, dof.difo(expression(int_type())), 0, 3});
         }
@@ -348,7 +360,7 @@ TEST_CASE("a whole clause says which lines of D its C came from", "[engine][tran
          {"/* x.d:2: /~arg0/ */\n\tn->work",
           "/* x.d:4: trace(arg0); trace(pid); */\n\tdbk_native_word(record",
           "dbk_native_word(record",
-          "/* x.d:5: trace(execname); / * the last * / */\n\tused = dbk_native_execname("}) {
+          "/* x.d:5: trace(execname); / * the last * / */\n\tlength = dbk_native_execname("}) {
         const size_t at = rest.find(part);
         INFO(part << " in " << rest.substr(0, 800));
         REQUIRE(at != std::string::npos);
