@@ -104,6 +104,16 @@ static inline bool dbk_is_simple(const struct dbk_expr *expr)
 	       (expr->kind == DBK_EXPR_VARIABLE && dbk_is_simple_variable(expr->operand));
 }
 
+/** dbk_probe_text() - what probefunc, probename, probemod or probeprov @id is of the probe */
+static __probe_ctx_inline const char *dbk_probe_text(const struct dbk_probe *probe, uint32_t id)
+{
+	if (id == DIF_VAR_PROBEFUNC)
+		return probe->function;
+	if (id == DIF_VAR_PROBENAME)
+		return probe->name;
+	return id == DIF_VAR_PROBEMOD ? probe->module : probe->provider;
+}
+
 /** dbk_binary() - what an instruction of two operands computes, ADD to MUL; like the interpreter,
  * where each has a case of its own */
 static __probe_ctx_inline uint64_t dbk_binary(uint32_t op, uint64_t a, uint64_t b)

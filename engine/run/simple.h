@@ -260,10 +260,7 @@ static __probe_ctx_inline int32_t dbk_text_of(const struct dbk_ecb *ecb,
 	}
 	if (expr->kind == DBK_EXPR_NAME) {
 		length = ecb->name_bytes[expr->operand - DIF_VAR_PROBEPROV];
-		text = expr->operand == DIF_VAR_PROBEFUNC   ? probe->function
-		       : expr->operand == DIF_VAR_PROBENAME ? probe->name
-		       : expr->operand == DIF_VAR_PROBEMOD  ? probe->module
-							    : probe->provider;
+		text = dbk_probe_text(probe, expr->operand);
 	}
 	return (int32_t)dbk_text_copy_padded(to, text, length < most ? length : most);
 }

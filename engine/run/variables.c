@@ -5,8 +5,6 @@
 
 __probe_ctx const char *dbk_name(struct dbk_cpu *cpu, uint32_t id, uint32_t *length_ret)
 {
-	const struct dbk_probe *probe = cpu->probe;
-
 	if (id == DIF_VAR_EXECNAME) {
 		*length_ret = dbk_text_length(dbk_host_execname(), DBK_EXECNAME_BYTES - 1);
 		return dbk_host_execname();
@@ -16,11 +14,7 @@ __probe_ctx const char *dbk_name(struct dbk_cpu *cpu, uint32_t id, uint32_t *len
 		return "global"; /* Linux has one */
 	}
 	*length_ret = cpu->ecb->name_bytes[id - DIF_VAR_PROBEPROV];
-	if (id == DIF_VAR_PROBEFUNC)
-		return probe->function;
-	if (id == DIF_VAR_PROBENAME)
-		return probe->name;
-	return id == DIF_VAR_PROBEMOD ? probe->module : probe->provider;
+	return dbk_probe_text(cpu->probe, id);
 }
 
 __probe_ctx static uint64_t name_copy(struct dbk_cpu *cpu, uint32_t id)
