@@ -92,6 +92,13 @@ static bool expr_of_symbol(const struct run *run, struct symbol s, struct dbk_ex
 		expr->constant = binary->right.value;
 		return true;
 	}
+	if (s.kind == SYMBOL_DIVIDED) {
+		expr->kind = DBK_EXPR_DIVIDED;
+		expr->op = (uint8_t)run->divided.op;
+		expr->operand = run->divided.by;
+		expr->dividend = &run->difo->dividend;
+		return expr_of_symbol(run, run->divided.of, &run->difo->dividend);
+	}
 	if (s.kind == SYMBOL_ARG) {
 		expr->kind = DBK_EXPR_ARG;
 	} else if (s.kind == SYMBOL_THREAD) {
@@ -251,6 +258,8 @@ static bool is_early(const struct dbk_expr *expr)
 {
 	if (expr->kind == DBK_EXPR_THREAD)
 		return true;
+	if (expr->kind == DBK_EXPR_DIVIDED)
+		return false;
 	if (expr->kind != DBK_EXPR_BINARY)
 		return dbk_is_simple(expr) && is_early_operand(expr->kind, expr->operand);
 	return is_early_operand(expr->left, expr->operand) &&
@@ -460,6 +469,7 @@ void dbk_program_bind(struct dbk_program *program, struct dbk_consumer *consumer
 			take_value(difo);
 		difo->expr.consumer = consumer;
 		difo->stored.consumer = consumer;
+		difo->dividend.consumer = consumer;
 		difo->chain.consumer = consumer;
 		difo->predicate.left.consumer = consumer;
 		for (j = 0; j < DBK_TERMS_MAX; j++)

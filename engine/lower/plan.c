@@ -395,6 +395,11 @@ static int allocate(struct dbk_plan *plan, const struct dbk_ecbdesc *desc,
 	return 0;
 }
 
+static uint32_t insns_of(uint32_t kind)
+{
+	return kind == DBK_EXPR_DIVIDED ? 3 : kind == DBK_EXPR_BINARY ? 2 : 1;
+}
+
 /* What the steps cost besides their expressions, which charge themselves. */
 static uint32_t plan_work(const struct dbk_plan *plan)
 {
@@ -411,10 +416,10 @@ static uint32_t plan_work(const struct dbk_plan *plan)
 			work += 2 * DBK_WORK_CALL;
 		else if (kind == DBK_STEP_STORE || kind == DBK_STEP_EVALUATE ||
 			 kind == DBK_STEP_KEY_BEGIN)
-			work += plan->steps[i].expr.kind == DBK_EXPR_BINARY ? 2 * DBK_WORK_INSN
-									    : DBK_WORK_INSN;
+			work += insns_of(plan->steps[i].expr.kind) * DBK_WORK_INSN;
 		else if (kind == DBK_STEP_CHAIN) /* a general clause pays for each load besides */
-			work += DBK_WORK_INSN + 2 * DBK_WORK_INSN * plan->steps[i].expr.chain->link_count;
+			work += DBK_WORK_INSN +
+				2 * DBK_WORK_INSN * plan->steps[i].expr.chain->link_count;
 		else if (kind == DBK_STEP_USTACK) /* the process chooses where it leads */
 			work += DBK_WORK_FAULT;
 		else

@@ -117,6 +117,26 @@ static struct symbol combine(struct run *run, uint32_t op, struct symbol a, stru
 	return result;
 }
 
+/* The same of a division.  A divisor beyond 32 bits, and thus a negative one, is rare, and the
+ * interpreter knows. */
+static struct symbol divide(struct run *run, uint32_t op, struct symbol a, struct symbol b)
+{
+	struct divided *divided = &run->divided;
+	struct symbol result = {SYMBOL_UNKNOWN, 0};
+
+	if (b.kind != SYMBOL_CONST || b.value == 0 || b.value >> 32 != 0 ||
+	    a.kind == SYMBOL_CONST || (a.kind != SYMBOL_BINARY && !is_operand(a)))
+		return result;
+	if (divided->op == 0) {
+		divided->op = op;
+		divided->by = (uint32_t)b.value;
+		divided->of = a;
+	}
+	if (divided->op == op && divided->by == b.value && same_symbol(divided->of, a))
+		result.kind = SYMBOL_DIVIDED;
+	return result;
+}
+
 static bool take_branch(struct run *run, const struct dbk_insn *insn, uint32_t *pc)
 {
 	const uint64_t *operands = outcome_operands[run->pairs[run->pair].outcome];
@@ -321,9 +341,10 @@ static bool step(struct run *run, const struct dbk_insn *insn)
 	case DBK_IOP_SCMP:
 		return compare(run, regs[insn->r1], regs[insn->r2], SYMBOL_STRING);
 	default:
-		if ((dbk_iop_facts(insn->op) & DBK_OP_COMPUTES) == 0)
-			return false;
-		s = combine(run, insn->op, regs[insn->r1], regs[insn->r2]);
+		if ((dbk_iop_facts(insn->op) & DBK_OP_DIVIDES) != 0)
+			s = divide(run, insn->op, regs[insn->r1], regs[insn->r2]);
+		else if ((dbk_iop_facts(insn->op) & DBK_OP_COMPUTES) != 0)
+			s = combine(run, insn->op, regs[insn->r1], regs[insn->r2]);
 		if (s.kind == SYMBOL_UNKNOWN)
 			return false;
 		break;

@@ -18,6 +18,7 @@ enum symbol_kind {
 	SYMBOL_VAR,    /* built-in variable `value` */
 	SYMBOL_THREAD, /* thread-local scalar, number `value` of the program's variables */
 	SYMBOL_BINARY, /* number `value` of the run's */
+	SYMBOL_DIVIDED, /* the run's */
 	SYMBOL_LINK,   /* what was loaded by number `value` of the run's links, from 1 */
 	SYMBOL_SPECULATION, /* what speculation() gave, called by instruction `value` */
 	SYMBOL_COPYINSTR,   /* the same of copyinstr() */
@@ -32,6 +33,13 @@ struct symbol {
 struct binary {
 	uint32_t op; /* enum dbk_iop; CALL: of a subroutine that swaps `right` bytes */
 	struct symbol left, right;
+};
+
+/* By a constant other than 0, which fits an expression's operand. */
+struct divided {
+	uint32_t op; /* enum dbk_iop; 0: nothing was */
+	uint32_t by;
+	struct symbol of; /* BINARY, or an operand */
 };
 
 /* A load; from the second on `from` is what the one before loaded. */
@@ -58,6 +66,7 @@ struct run {
 	struct symbol regs[DIF_DIR_NREGS];
 	struct binary binaries[BINARIES_MAX]; /* of all runs */
 	uint32_t binary_count;
+	struct divided divided; /* likewise */
 	struct link links[DBK_CHAIN_LINKS]; /* likewise */
 	uint32_t link_count;
 	uint32_t reached; /* number of the last link that this run came to */

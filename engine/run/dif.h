@@ -101,6 +101,7 @@ static inline bool dbk_is_simple(const struct dbk_expr *expr)
 {
 	return expr->kind == DBK_EXPR_ARG || expr->kind == DBK_EXPR_CONST ||
 	       expr->kind == DBK_EXPR_BINARY || expr->kind == DBK_EXPR_THREAD ||
+	       expr->kind == DBK_EXPR_DIVIDED ||
 	       (expr->kind == DBK_EXPR_VARIABLE && dbk_is_simple_variable(expr->operand));
 }
 
@@ -135,6 +136,19 @@ static __probe_ctx_inline uint64_t dbk_binary(uint32_t op, uint64_t a, uint64_t 
 	if (op == DBK_IOP_SRA)
 		return (uint64_t)((int64_t)a >> (b & 63));
 	return a * b;
+}
+
+/** dbk_quotient() - what SDIV to UREM compute; @b is not 0 */
+static __probe_ctx_inline uint64_t dbk_quotient(uint32_t op, uint64_t a, uint64_t b)
+{
+	if (op == DBK_IOP_UDIV)
+		return a / b;
+	if (op == DBK_IOP_UREM)
+		return a % b;
+	/* The one quotient that does not fit would trap. */
+	if ((int64_t)b == -1)
+		return op == DBK_IOP_SDIV ? 0 - a : 0;
+	return (uint64_t)(op == DBK_IOP_SDIV ? (int64_t)a / (int64_t)b : (int64_t)a % (int64_t)b);
 }
 
 /* ---- privileges --------------------------------------------------------------- */

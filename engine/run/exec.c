@@ -126,14 +126,7 @@ __probe_ctx static uint64_t op_divide(struct dbk_cpu *cpu, uint32_t op, uint64_t
 {
 	if (b == 0)
 		return dbk_fault(cpu, DTRACEFLT_DIVZERO, 0);
-	if (op == DBK_IOP_UDIV)
-		return a / b;
-	if (op == DBK_IOP_UREM)
-		return a % b;
-	/* The one quotient that does not fit would trap. */
-	if ((int64_t)b == -1)
-		return op == DBK_IOP_SDIV ? 0 - a : 0;
-	return (uint64_t)(op == DBK_IOP_SDIV ? (int64_t)a / (int64_t)b : (int64_t)a % (int64_t)b);
+	return dbk_quotient(op, a, b);
 }
 
 /* Variables by reference and dynamic ones. */

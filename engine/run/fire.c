@@ -12,18 +12,41 @@ dbk_thread_value(struct dbk_cpu *cpu, struct dbk_consumer *consumer, uint32_t va
 	return dbk_thread_load(cpu, consumer, var);
 }
 
-__probe_ctx __attribute__((__noinline__)) uint64_t
-dbk_composed_value(struct dbk_cpu *cpu, const struct dbk_expr *expr,
-		   const struct dbk_probe *probe, const uint64_t *args, void *frame)
+static __probe_ctx_inline uint64_t binary_value(struct dbk_cpu *cpu, const struct dbk_expr *expr,
+						const struct dbk_probe *probe, const uint64_t *args,
+						void *frame)
 {
 	uint64_t left, right;
 
-	if (expr->kind == DBK_EXPR_THREAD)
-		return dbk_thread_value(cpu, expr->consumer, expr->operand);
-	left = dbk_operand_value(cpu, expr->left, expr->operand, expr->consumer, probe, args, frame);
+	left = dbk_operand_value(cpu, expr->left, expr->operand, expr->consumer, probe, args,
+				 frame);
 	right = dbk_operand_value(cpu, expr->right, expr->constant, expr->consumer, probe, args,
 				  frame);
 	return dbk_binary(expr->op, left, right);
+}
+
+__probe_ctx __attribute__((__noinline__)) static uint64_t
+divided_value(struct dbk_cpu *cpu, const struct dbk_expr *expr, const struct dbk_probe *probe,
+	      const uint64_t *args, void *frame)
+{
+	const struct dbk_expr *dividend = expr->dividend;
+	uint64_t value = dividend->kind == DBK_EXPR_BINARY
+				 ? binary_value(cpu, dividend, probe, args, frame)
+				 : dbk_operand_value(cpu, dividend->kind, dividend->operand,
+						     dividend->consumer, probe, args, frame);
+
+	return dbk_quotient(expr->op, value, expr->operand);
+}
+
+__probe_ctx __attribute__((__noinline__)) uint64_t
+dbk_composed_value(struct dbk_cpu *cpu, const struct dbk_expr *expr, const struct dbk_probe *probe,
+		   const uint64_t *args, void *frame)
+{
+	if (expr->kind == DBK_EXPR_BINARY)
+		return binary_value(cpu, expr, probe, args, frame);
+	if (expr->kind == DBK_EXPR_DIVIDED)
+		return divided_value(cpu, expr, probe, args, frame);
+	return dbk_thread_value(cpu, expr->consumer, expr->operand);
 }
 
 __probe_ctx __attribute__((__noinline__)) static void
@@ -88,7 +111,7 @@ __probe_ctx uint64_t dbk_expr_rest(struct dbk_cpu *cpu, const struct dbk_expr *e
 		return expr->constant;
 	if (expr->kind == DBK_EXPR_VARIABLE)
 		return dbk_builtin(cpu, expr->operand);
-	if (expr->kind == DBK_EXPR_BINARY)
+	if (expr->kind == DBK_EXPR_BINARY || expr->kind == DBK_EXPR_DIVIDED)
 		return dbk_composed_value(cpu, expr, cpu->probe, cpu->args, cpu->frame);
 	if (expr->kind == DBK_EXPR_CHAIN)
 		return dbk_chain_value(cpu, expr->chain);

@@ -55,8 +55,8 @@ static __probe_ctx_inline uint64_t dbk_operand_value(struct dbk_cpu *cpu, uint32
 	return dbk_thread_value(cpu, consumer, (uint32_t)number);
 }
 
-/** dbk_composed_value() - of an expression of kind BINARY or THREAD.  One function: each that is called
- * costs other values some registers */
+/** dbk_composed_value() - of an expression of kind BINARY, THREAD or DIVIDED.  One function: each
+ * that is called costs other values some registers */
 uint64_t dbk_composed_value(struct dbk_cpu *cpu, const struct dbk_expr *expr,
 			    const struct dbk_probe *probe, const uint64_t *args, void *frame);
 
@@ -71,7 +71,7 @@ static __probe_ctx_inline uint64_t dbk_simple_value(struct dbk_cpu *cpu,
 		return dbk_argument(probe, args, frame, expr->operand);
 	if (expr->kind == DBK_EXPR_VARIABLE)
 		return dbk_simple_variable(cpu, expr->operand);
-	if (expr->kind >= DBK_EXPR_BINARY) /* or THREAD */
+	if (expr->kind >= DBK_EXPR_BINARY) /* or THREAD, or DIVIDED */
 		return dbk_composed_value(cpu, expr, probe, args, frame);
 	return expr->constant;
 }

@@ -35,8 +35,10 @@ const char* operator_of(uint32_t op) {
 std::string binary_text(uint32_t op, const std::string& a, const std::string& b) {
     bool shift = op == DBK_IOP_SLL || op == DBK_IOP_SRL || op == DBK_IOP_SRA;
     std::string right = shift ? "(" + b + " & 63)" : b;
-    if ((dbk_iop_facts(op) & DBK_OP_SIGNED) != 0)
-        return "(uint64_t)((int64_t)" + a + " >> " + right + ")";
+    if ((dbk_iop_facts(op) & DBK_OP_SIGNED) !=
+        0) // a shift's count, and a constant divisor, are not negative
+        return "(uint64_t)((int64_t)" + a + " " + operator_of(op) + " " +
+               (shift ? "" : "(int64_t)") + right + ")";
     return a + " " + operator_of(op) + " " + right;
 }
 
@@ -48,22 +50,42 @@ bool is_conditional(uint32_t op) {
     return is_branch(op) && op != DBK_IOP_BA;
 }
 
-/// Whether dbk_dif_exec_rest() runs it, on a struct dbk_exec.
+std::span<const dbk_insn> insns_of(const dbk_difo& difo) {
+    return {difo.insns, difo.insn_count};
+}
+
+/// Whether dbk_dif_exec_rest() runs it, on a struct dbk_exec, wherever it is.
 bool is_rest(uint32_t op) {
     return op >= DBK_IOP_HOT_END && (dbk_iop_facts(op) & (DBK_OP_BRANCH | DBK_OP_IN_C)) == 0;
 }
 
-std::span<const dbk_insn> insns_of(const dbk_difo& difo) {
-    return {difo.insns, difo.insn_count};
+/// By instruction: whether it divides by a constant of the one before, and so cannot fault.
+std::vector<bool> divisions_by_constants(const dbk_difo& difo) {
+    std::vector<bool> is_one(difo.insn_count);
+    for (uint32_t pc = 1; pc < difo.insn_count; pc++) {
+        const dbk_insn &insn = difo.insns[pc], &before = difo.insns[pc - 1];
+        if ((dbk_iop_facts(insn.op) & DBK_OP_DIVIDES) == 0 || before.op != DBK_IOP_SETX ||
+            difo.relocated)
+            continue;
+        const uint64_t divisor = difo.integers[before.arg];
+        is_one[pc] =
+            before.rd != 0 && before.rd == insn.r2 && divisor != 0 &&
+            ((dbk_iop_facts(insn.op) & DBK_OP_SIGNED) == 0 || static_cast<int64_t>(divisor) > 0);
+    }
+    for (const dbk_insn& insn : insns_of(difo))
+        if (is_branch(insn.op))
+            is_one[insn.arg] = false;
+    return is_one;
 }
 
 /// One object being written.
 class Object {
 public:
     Object(const dbk_program& program, const dbk_difo& difo, bool plain)
-        : program_(program), difo_(difo), plain_(plain) {
-        for (const dbk_insn& insn : insns_of(difo)) {
-            uses_rest_ = uses_rest_ || is_rest(insn.op);
+        : program_(program), difo_(difo), plain_(plain), divides_(divisions_by_constants(difo)) {
+        for (uint32_t pc = 0; pc < difo.insn_count; pc++) {
+            const dbk_insn& insn = difo.insns[pc];
+            uses_rest_ = uses_rest_ || (is_rest(insn.op) && !divides_[pc]);
             compares_ = compares_ || insn.op == DBK_IOP_CMP || insn.op == DBK_IOP_TST;
             asks_ = asks_ || is_conditional(insn.op);
             if (is_branch(insn.op))
@@ -93,6 +115,7 @@ private:
     const dbk_program& program_;
     const dbk_difo& difo_;
     bool plain_, uses_rest_ = false, compares_ = false, asks_ = false;
+    std::vector<bool> divides_; // by what cannot be 0
     std::vector<uint32_t> targets_;
 };
 
@@ -118,7 +141,7 @@ std::string Object::variables() const {
 
 /// What an instruction puts into its register; "" when it is not of that kind.
 std::string Object::assignment(const dbk_insn& insn, uint32_t pc) const {
-    if ((dbk_iop_facts(insn.op) & DBK_OP_COMPUTES) != 0)
+    if ((dbk_iop_facts(insn.op) & DBK_OP_COMPUTES) != 0 || divides_[pc])
         return binary_text(insn.op, reg(insn.r1), reg(insn.r2)) + ";";
     switch (insn.op) {
     case DBK_IOP_LOAD_ARG:
@@ -250,9 +273,11 @@ std::string in_comment(std::string_view text) {
 
 std::string why_not_plain(const dbk_program& program, const dbk_difo& difo, Cost& cost) {
     std::string why;
+    const std::vector<bool> divides = divisions_by_constants(difo);
     cost.work += difo.work;
-    for (const dbk_insn& insn : insns_of(difo)) {
-        bool plain = !is_rest(insn.op) && insn.op != DBK_IOP_SETS;
+    for (uint32_t pc = 0; pc < difo.insn_count; pc++) {
+        const dbk_insn& insn = difo.insns[pc];
+        bool plain = (!is_rest(insn.op) || divides[pc]) && insn.op != DBK_IOP_SETS;
         if (insn.op == DBK_IOP_LOAD_ARG)
             cost.args = std::max(cost.args, insn.arg + 1);
         if (insn.op == DBK_IOP_LOAD_VAR)
@@ -298,6 +323,9 @@ std::string plain_function(const dbk_program& program, const dbk_difo& difo,
 std::string expression_text(const dbk_expr& expr, const std::string& name) {
     if (expr.kind == DBK_EXPR_DIF)
         return strprintf("%s_plain_%u(n)", name.c_str(), expr.difo->section);
+    if (expr.kind == DBK_EXPR_DIVIDED)
+        return binary_text(expr.op, "(" + expression_text(*expr.dividend, name) + ")",
+                           operand_text(DBK_EXPR_CONST, expr.operand));
     if (expr.kind == DBK_EXPR_BINARY)
         return binary_text(expr.op, operand_text(expr.left, expr.operand),
                            operand_text(expr.right, expr.constant));

@@ -50,6 +50,8 @@ std::string WholeCheck::why_not(const dbk_expr& expr) {
         return "speculation()";
     if (expr.kind == DBK_EXPR_COPYINSTR || expr.kind == DBK_EXPR_NAME)
         return "a string";
+    if (expr.kind == DBK_EXPR_DIVIDED)
+        return why_not(*expr.dividend);
     if (expr.kind == DBK_EXPR_ARG || (expr.kind == DBK_EXPR_BINARY && expr.left == DBK_EXPR_ARG))
         cost_.args = std::max(cost_.args, expr.operand + 1);
     if (expr.kind == DBK_EXPR_BINARY && expr.right == DBK_EXPR_ARG)

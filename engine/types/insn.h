@@ -30,6 +30,7 @@ enum {
 	DBK_OP_EITHER = 0x1000,	    /* a variable by reference, which LEADS and is read THROUGH, or by value, from OUTSIDE */
 	DBK_OP_PLACED = 0x2000,	    /* arg: variable index, from dbk_vars_layout() on its offset in the storage */
 	DBK_OP_IN_C = 0x4000,	    /* a translated object has it in C, as hot ones and branches; not by dbk_dif_exec_rest() */
+	DBK_OP_DIVIDES = 0x8000,    /* rd = r1 op r2, as dbk_quotient() does; a fault if r2 is 0 */
 };
 
 /*
@@ -97,10 +98,10 @@ enum {
 	X(POP, DIF_OP_POPTS, "", 0)                                                                                \
 	X(FLUSH, DIF_OP_FLUSHTS, "", 0)                                                                            \
 	X(NOT, DIF_OP_NOT, "", DBK_OP_WRITES | DBK_OP_IN_C)                                                        \
-	X(SDIV, DIF_OP_SDIV, "", DBK_OP_WRITES)                                                                    \
-	X(UDIV, DIF_OP_UDIV, "", DBK_OP_WRITES)                                                                    \
-	X(SREM, DIF_OP_SREM, "", DBK_OP_WRITES)                                                                    \
-	X(UREM, DIF_OP_UREM, "", DBK_OP_WRITES)                                                                    \
+	X(SDIV, DIF_OP_SDIV, "/", DBK_OP_WRITES | DBK_OP_DIVIDES | DBK_OP_SIGNED)                                  \
+	X(UDIV, DIF_OP_UDIV, "/", DBK_OP_WRITES | DBK_OP_DIVIDES)                                                  \
+	X(SREM, DIF_OP_SREM, "%", DBK_OP_WRITES | DBK_OP_DIVIDES | DBK_OP_SIGNED)                                  \
+	X(UREM, DIF_OP_UREM, "%", DBK_OP_WRITES | DBK_OP_DIVIDES)                                                  \
 	X(ALLOCS, DIF_OP_ALLOCS, "", DBK_OP_WRITES | DBK_OP_LEADS)                                                 \
 	X(COPYS, DIF_OP_COPYS, "", DBK_OP_THROUGH_R1) /* r2 bytes from r1 to rd */                                 \
 	X(NOP, DIF_OP_NOP, "", DBK_OP_IN_C)

@@ -38,6 +38,7 @@ enum dbk_expr_kind {
 	DBK_EXPR_VARIABLE,    /* built-in integer variable `operand` */
 	DBK_EXPR_BINARY,      /* `left` `op` `right`, of which none can fault */
 	DBK_EXPR_THREAD,      /* thread-local scalar by value, the program's variable `operand` */
+	DBK_EXPR_DIVIDED,     /* `dividend`, of a kind above but no constant, `op` the number `operand` */
 	DBK_EXPR_NAME,	      /* string: execname or a probe name, variable `operand` */
 	DBK_EXPR_LITERAL,     /* string: `text`, in the program's image, of `operand` characters */
 	DBK_EXPR_SPECULATION, /* what speculation() gives; instruction `operand` calls it */
@@ -51,7 +52,7 @@ struct dbk_consumer;
 
 struct dbk_expr {
 	uint8_t kind;  /* enum dbk_expr_kind */
-	uint8_t op;    /* BINARY: enum dbk_iop, ADD to MUL */
+	uint8_t op;    /* BINARY: enum dbk_iop, ADD to MUL; DIVIDED: SDIV to UREM */
 	uint8_t left;  /* BINARY: kind of the left one, ARG, VARIABLE or THREAD; `operand` is its
 			* number */
 	uint8_t right; /* BINARY: of the right one, or CONST; `constant` is its number, or it */
@@ -60,7 +61,8 @@ struct dbk_expr {
 		uint64_t constant;
 		const char *text;
 		dbk_native_value *native;
-		const struct dbk_chain *chain; /* of its object */
+		const struct dbk_chain *chain;	 /* of its object */
+		const struct dbk_expr *dividend; /* likewise */
 	};
 	const struct dbk_difo *difo;   /* the interpreted form; NULL: there is none */
 	struct dbk_consumer *consumer; /* whose variables THREAD means, once it is known */
@@ -146,8 +148,9 @@ struct dbk_difo {
 	struct dbk_expr expr; /* the lowered form */
 	bool stores;	      /* all that it does is to store `stored` into a thread-local scalar */
 	uint32_t stored_var;  /* index in the program's variables */
-	struct dbk_expr stored; /* or the address of a COPYINSTR */
-	struct dbk_chain chain; /* of its expression, or of its predicate */
+	struct dbk_expr stored;		/* or the address of a COPYINSTR */
+	struct dbk_expr dividend;	/* of a DIVIDED, of which it has one */
+	struct dbk_chain chain;		/* of its expression, or of its predicate */
 	struct dbk_predicate predicate; /* and what it is as a predicate */
 	struct dbk_predicate terms[DBK_TERMS_MAX];
 };

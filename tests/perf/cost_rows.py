@@ -46,11 +46,12 @@ def clause(name: str, body: str, **more) -> Row:
     return ours(name, body, f"{ENTRY} {body}", **more)
 
 
-def latency(name: str, text: str, probe: str, key: str = "", **more) -> Row:
+def latency(name: str, text: str, probe: str, key: str = "", unit: str = "", **more) -> Row:
     """The idiom that most programs are made of."""
+    value = f"(timestamp - self->ts) {unit}" if unit else "timestamp - self->ts"
     return ours(name, f"latency idiom, {text}",
                 f"{probe}:entry {{ self->ts = timestamp; }}\n"
-                f"{probe}:return /self->ts/ {{ @{key} = quantize(timestamp - self->ts); self->ts = 0; }}", fires=2, **more)
+                f"{probe}:return /self->ts/ {{ @{key} = quantize({value}); self->ts = 0; }}", fires=2, **more)
 
 
 ROWS = (
@@ -109,6 +110,7 @@ ROWS = (
     clause("pid", "{ trace(pid); }", target=205.6, native=159.8, always=True),
     clause("execname", "{ trace(execname); }", target=242.0, wanted=240, native=202.3, native_wanted=135, always=True),
     clause("add", "{ trace(arg0 + arg1); }", target=250.5, wanted=260, native=166.0, native_wanted=120),
+    clause("divide", "{ trace(arg0 / 1000); }", target=270.9, native=171.1),
     clause("printf", '{ printf("%d %s %d", pid, execname, arg1); }', target=296.0, wanted=330, native=216.8, native_wanted=200),
     clause("predicate", "/arg0 == 1/ { trace(arg0); }", target=91.8, wanted=90, native=91.8, native_wanted=80, always=True),
     clause("uid", "/uid == 1000/ { trace(arg0); }", target=124.4, wanted=130, native=124.4, native_wanted=90),
@@ -127,7 +129,11 @@ ROWS = (
             native=630.4, native_wanted=480),
     latency("latency-name", "system call, @[probefunc]", "syscall::getppid", "[probefunc]", target=923.2, wanted=900, native=696.0,
             native_wanted=480),
+    latency("latency-unit", "system call, (timestamp - self->ts) / 1000", "syscall::getppid", unit="/ 1000", target=871.7,
+            native=627.1),
     latency("latency-fbt", "function", FBT, target=1103.3, wanted=1300, native=894.4, native_wanted=800),
+    ours("full", "a store into a table that is full", f"#pragma D option dynvarsize=8192\n{ENTRY} {{ x[timestamp] = 1; }}",
+         target=1019.1),
     ours("kinst", "an instruction, a record", "kinst::GETPPID:OFFSET { trace(arg0); }",
          target=628.9, always=True),
     ours("fbt", "function's entry and return, a record each",

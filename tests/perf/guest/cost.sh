@@ -70,7 +70,7 @@ case_disabled() {
 case_daybreak() {
 	insmod "$modules/$1.ko" || return
 	cost "$1"
-	daybreak record --claim -o /tmp/cost.dbrk && daybreak info /tmp/cost.dbrk | sed "s/^/INFO $1 /"
+	daybreak record --claim -o /tmp/cost.dbrk; daybreak info /tmp/cost.dbrk | sed "s/^/INFO $1 /"
 	rm -f /tmp/cost.dbrk
 	rmmod daybreak
 }

@@ -187,6 +187,29 @@ TEST_CASE("two values put together are recognised", "[engine][lower]") {
     CHECK_FALSE(since.predicate().early); // the clock is read once a firing
 }
 
+TEST_CASE("what is divided by a constant is what the interpreter says", "[engine][lower][property]") {
+    host = HostState{};
+    const uint64_t divisors[] = {1, 2, 3, 1000, 0xffffffff, 0x100000000, 0, ~0ull, 1ull << 63};
+    const std::vector<uint32_t> dividends[] = {
+        {ldgs(DIF_VAR_ARG0, 1)},
+        {ldgs(DIF_VAR_PID, 1)},
+        {ldgs(DIF_VAR_TIMESTAMP, 1), ldgs(DIF_VAR_ARG0, 2), op3(DIF_OP_SUB, 1, 2, 1)}};
+    for (uint32_t op : {DIF_OP_SDIV, DIF_OP_UDIV, DIF_OP_SREM, DIF_OP_UREM})
+        for (uint64_t divisor : divisors)
+            for (const std::vector<uint32_t>& dividend : dividends) {
+                Difo d{dividend, int_type(), {divisor}};
+                d.code.insert(d.code.end(), {setx(0, 3), op3(op, 1, 3, 4), ret(4)});
+                INFO("op " << op << " by " << divisor << " of " << dividend.size());
+                const bool fits = divisor != 0 && divisor <= UINT32_MAX;
+                CHECK(One(d).difo->expr.kind == (fits ? DBK_EXPR_DIVIDED : DBK_EXPR_DIF));
+                for (uint64_t arg : {0ull, 1ull, 12345ull, 1ull << 63, ~0ull}) // by 0 nothing is recorded
+                    CHECK((divisor == 0 || value(d, {arg}) == value(interpreted(d), {arg})));
+            }
+    Difo predicate{{ldgs(DIF_VAR_ARG0, 1), setx(0, 2), op3(DIF_OP_UDIV, 1, 2, 1), ret(1)}, int_type(), {2}};
+    CHECK(One(predicate).predicate().simple);
+    CHECK_FALSE(One(predicate).predicate().early);
+}
+
 TEST_CASE("two values put together are what the interpreter says", "[engine][lower][property]") {
     const uint32_t ops[] = {DIF_OP_ADD, DIF_OP_SUB, DIF_OP_AND, DIF_OP_OR, DIF_OP_XOR,
                             DIF_OP_SLL, DIF_OP_SRL, DIF_OP_SRA, DIF_OP_MUL};
