@@ -23,7 +23,8 @@ __probe_ctx static bool put_member(struct dbk_cpu *cpu, const struct dbk_tuple *
 		if (room > cpu->consumer->strsize + 1)
 			room = cpu->consumer->strsize + 1;
 		length = dbk_copy_string(cpu, (char *)to, tuple->value, room);
-		if (length < 0)
+		/* Cut by the room and not by strsize, or just as long: another key could be the same. */
+		if (length < 0 || ((uint32_t)length == room - 1 && room <= cpu->consumer->strsize))
 			return false;
 		bytes = (uint32_t)length + 1;
 	} else if (tuple->by_ref) {

@@ -144,7 +144,7 @@ __probe_ctx static bool store_name(struct run *run, const struct dbk_step *step)
 		name = dbk_name(run->cpu, step->expr.operand, &length);
 	if (length >= step->bytes)
 		length = step->bytes - 1;
-	if (!want(run, build, (uint32_t)DBK_ROUND_UP(length + 1, 8)))
+	if (!want(run, build, (uint32_t)DBK_ROUND_UP(length, 8)))
 		return false;
 	at = build->used;
 	to = (char *)build->base + at;

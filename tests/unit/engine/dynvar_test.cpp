@@ -172,6 +172,27 @@ TEST_CASE("strings as values and as keys", "[engine][dynvar]") {
     }
 }
 
+TEST_CASE("a key that is too long is a drop, not another key", "[engine][dynvar]") {
+    const std::string same(DBK_KEY_BYTES_MAX, 'x'), strings = '\0' + same + 'a' + '\0' + same + 'b' + '\0';
+    Engine engine(1);
+    auto& go = engine.probe("test", "m", "f", "go");
+    Dof dof;
+    dof.option(DTRACEOPT_STRSIZE, 2 * DBK_KEY_BYTES_MAX);
+    dof.option(DTRACEOPT_DYNVARSIZE, 1 << 16);
+    dof.option(DTRACEOPT_BUFSIZE, 1 << 16);
+    const auto vars = arrays(DIFV_SCOPE_GLOBAL);
+    dof.ecb("test:::go", {dof.trace({{ldgs(DIF_VAR_ARG0, 2), sets(1, 1), push_string(1), var_op(DIF_OP_STGAA, kVar, 2), flushts(), ret(0)},
+                                     no_type(), {}, strings, vars})});
+    dof.ecb("test:::go", {dof.trace({{sets(static_cast<uint32_t>(same.size()) + 3, 1), push_string(1), var_op(DIF_OP_LDGAA, kVar, 2),
+                                      flushts(), ret(2)},
+                                     int_type(), {}, strings, vars})});
+    auto* consumer = engine.start(dof.build());
+    engine.fire(go, {7});
+    CHECK(drops(consumer, DBK_DROP_DYNAMIC) == 2);
+    for (const Record& record : records(consumer))
+        CHECK(record.u64(8) != 7);
+}
+
 TEST_CASE("bytes by reference as keys", "[engine][dynvar]") {
     auto at = [](uint64_t size) {
         return run(

@@ -201,6 +201,28 @@ TEST_CASE("records are the same by the simple and by the general way", "[engine]
     }
 }
 
+TEST_CASE("as many records with a text fit by the simple and by the general way", "[engine][tier]") {
+    for (size_t length : {0, 7, 8, 9, 16}) {
+        size_t fitted[2];
+        for (bool general : {false, true}) {
+            Engine engine(1);
+            auto& go = engine.probe("test", "m", "f", "go");
+            Dof dof;
+            dof.option(DTRACEOPT_BUFPOLICY, DBK_POLICY_FILL);
+            dof.option(DBK_OPT_SEGMENTSIZE, 4096);
+            dof.option(DTRACEOPT_BUFSIZE, 8192);
+            dof.ecb("test:::go", traces(dof, {literal(std::string(length, 'x')), general ? interpreted() : arg(0)}));
+            auto* consumer = engine.start(dof.build());
+            CHECK((tiers(go)[0] == DBK_TIER_GENERAL) == general);
+            for (int i = 0; i < 1000; i++)
+                engine.fire(go, {7});
+            fitted[general] = records(consumer).size();
+        }
+        INFO("a text of " << length << " characters");
+        CHECK(fitted[0] == fitted[1]);
+    }
+}
+
 TEST_CASE("cells are the same by the simple and by the general way", "[engine][tier][aggregate]") {
     Random random;
     constexpr uint32_t kClauses = 6;
