@@ -349,3 +349,28 @@ TEST_CASE("a clause that loads and stores, and all but the first that load, are 
         quick += ecb->tier == DBK_TIER_MEMBERS;
     CHECK(quick == DBK_CHAIN_ECBS_MAX);
 }
+
+TEST_CASE("what is not charged is not charged at a segment's end either", "[engine][chain]") {
+    std::string page(kPageBytes, '\0');
+    std::memcpy(page.data(), &kPage, sizeof(kPage)); // it leads to itself
+    Engine engine(1);
+    host.kernel_memory = {{kPage, page}};
+    auto& go = engine.probe("test", "m", "f", "go");
+    Dof dof;
+    dof.option(DBK_OPT_SEGMENTSIZE, 4096);
+    dof.option(DTRACEOPT_BUFSIZE, 1 << 20);
+    std::vector<Action> actions;
+    for (uint32_t links : {3, 3, 3, 2}) {
+        Difo chain{{ldgs(DIF_VAR_ARG0, 1)}};
+        chain.code.insert(chain.code.end(), links, load(DIF_OP_LDX, 1, 1));
+        chain.code.push_back(ret(1));
+        actions.push_back(dof.trace(chain));
+    }
+    dof.ecb("test:::go", actions);
+    auto* consumer = engine.start(dof.build());
+    CHECK(go.ecbs->tier == DBK_TIER_MEMBERS);
+    for (int i = 0; i < 1000; i++)
+        engine.fire(go, {kPage});
+    CHECK(records(consumer).size() == 1000);
+    CHECK(drops(consumer, DBK_DROP_WORK) == 0);
+}
