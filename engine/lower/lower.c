@@ -107,9 +107,7 @@ static bool expr_of_symbol(const struct run *run, struct symbol s, struct dbk_ex
 		expr->kind = DBK_EXPR_SPECULATION;
 	} else if (s.kind == SYMBOL_VAR && is_name(s.value)) {
 		expr->kind = DBK_EXPR_NAME;
-	} else if (s.kind == SYMBOL_VAR && s.value != DIF_VAR_ZONENAME &&
-		   s.value != DIF_VAR_STACKDEPTH && s.value != DIF_VAR_USTACKDEPTH) {
-		/* A depth may fault, and then the interpreter says at which instruction. */
+	} else if (s.kind == SYMBOL_VAR && s.value != DIF_VAR_ZONENAME) {
 		expr->kind = DBK_EXPR_VARIABLE;
 	} else if (s.kind == SYMBOL_CONST) {
 		expr->kind = DBK_EXPR_CONST;

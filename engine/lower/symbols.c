@@ -310,6 +310,9 @@ static bool step(struct run *run, const struct dbk_insn *insn)
 			return false;
 		break;
 	case DBK_IOP_LOAD_VAR:
+		/* May fault, used or not: the interpreter says at which instruction. */
+		if (insn->arg == DIF_VAR_STACKDEPTH || insn->arg == DIF_VAR_USTACKDEPTH)
+			return false;
 		s.kind = SYMBOL_VAR;
 		s.value = insn->arg;
 		break;

@@ -31,9 +31,11 @@ __probe_ctx static uint32_t take_from(struct dbk_dynvars *dynvars, uint64_t *lis
 __probe_ctx uint32_t dbk_chunk_take(struct dbk_dynvars *dynvars, uint32_t cpu)
 {
 	struct dbk_free_list *own = &dynvars->free[cpu];
+	uint32_t most = dynvars->free_count < DBK_CHUNK_LOOKS_MAX ? dynvars->free_count
+								  : DBK_CHUNK_LOOKS_MAX;
 	uint32_t looks, number = take_from(dynvars, &own->head);
 
-	for (looks = 0; number == DBK_CHUNK_NONE && looks < DBK_CHUNK_LOOKS_MAX; looks++) {
+	for (looks = 0; number == DBK_CHUNK_NONE && looks < most; looks++) {
 		number = take_from(dynvars, &dynvars->free[own->search].head);
 		if (number == DBK_CHUNK_NONE)
 			own->search = own->search + 1 == dynvars->free_count ? 0 : own->search + 1;

@@ -15,7 +15,7 @@
 #include "engine/types/internal.h"
 
 #define DBK_CHUNK_NONE	    0u
-#define DBK_CHUNK_LOOKS_MAX 32u /* lists of others, in a store: some 250 instructions if empty */
+#define DBK_CHUNK_LOOKS_MAX 32u /* lists of others, in a store: 770 instructions if empty */
 
 /** dbk_chunk() - the chunk with this index + 1 */
 static __probe_ctx_inline struct dbk_dynvar *dbk_chunk(const struct dbk_dynvars *dynvars,

@@ -15,7 +15,7 @@ __probe_ctx static void name_consumer(struct dbk_cpu *cpu, struct dbk_consumer *
 __probe_ctx __attribute__((__noinline__)) uint64_t
 dbk_thread_load_rest(struct dbk_cpu *cpu, struct dbk_consumer *consumer, uint32_t var)
 {
-	struct dbk_dynvar_key key;
+	struct dbk_dynvar_key key __dbk_unset;
 
 	name_consumer(cpu, consumer);
 	dbk_dynvar_key(cpu, var, true, 0, &key);
@@ -43,7 +43,7 @@ __probe_ctx __attribute__((__noinline__)) static bool
 store_elsewhere(struct dbk_cpu *cpu, struct dbk_consumer *consumer, struct dbk_thread_line *line,
 		uint32_t var, uint64_t value)
 {
-	struct dbk_dynvar_key key;
+	struct dbk_dynvar_key key __dbk_unset;
 	int32_t change = 0;
 	bool stored;
 
