@@ -6,15 +6,11 @@ list(FILTER engine_lint_sources EXCLUDE REGEX "/engine/sim/")
 add_library(daybreak_engine_lint STATIC ${engine_lint_sources})
 target_compile_options(daybreak_engine_lint PRIVATE -ffreestanding -fno-strict-aliasing -O2
   -fno-sanitize=all -fno-stack-protector -fno-pic)
-add_test(NAME lint_probe_ctx_self_test
-         COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/probe_ctx.py --self-test)
-add_test(NAME lint_panic_path_self_test
-         COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/panic_path.py --self-test)
-add_test(NAME lint_probe_stack_self_test
-         COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/probe_stack.py --self-test)
-add_test(NAME lint_hardening_self_test
-         COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/hardening.py --self-test)
-set_tests_properties(lint_panic_path_self_test lint_probe_stack_self_test lint_hardening_self_test PROPERTIES LABELS lint)
+foreach(lint probe_ctx panic_path probe_stack hardening)
+  add_test(NAME lint_${lint}_self_test
+           COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/${lint}.py --self-test)
+  set_tests_properties(lint_${lint}_self_test PROPERTIES LABELS lint)
+endforeach()
 add_test(NAME lint_engine_imports
          COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/probe_ctx.py --imports
                  $<TARGET_FILE:daybreak_engine_lint>)
@@ -22,5 +18,5 @@ add_test(NAME lint_engine_imports
 add_test(NAME lint_engine_probe_ctx
          COMMAND sh -c "ld -r -o $<TARGET_FILE:daybreak_engine_lint>.o --whole-archive $<TARGET_FILE:daybreak_engine_lint> && \
                  ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/probe_ctx.py $<TARGET_FILE:daybreak_engine_lint>.o")
-set_tests_properties(lint_probe_ctx_self_test lint_engine_imports lint_engine_probe_ctx
+set_tests_properties(lint_engine_imports lint_engine_probe_ctx
                      PROPERTIES LABELS lint)

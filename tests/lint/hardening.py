@@ -11,10 +11,9 @@ and logs, probe_ctx.py finds it. Exit 1 and a line for each function that is wit
 """
 import pathlib
 import re
-import subprocess
 import sys
-import tempfile
 
+import object_lint
 from probe_ctx import Object, is_probe_section
 
 # What switches an option, and to what: the last one counts, where the kernel switched it on before.  It asks nothing for fortified
@@ -68,38 +67,21 @@ int control(int x) { return x + 2; }
 """
 
 
+def check_compiled(out, command):
+    pathlib.Path(out.parent, f".{out.name}.cmd").write_text(f"savedcmd_{out.name} := {' '.join(command)}\n")
+    return check(out.parent)
+
+
 def self_test():
     cases = (("-fno-stack-protector", None), ("-DMIXED -fno-stack-protector", None), ("-DMIXED", None), ("-DMIXED -fno-stack-protector -fstack-protector-strong", None),
              ("-DMIXED -fstack-protector-strong -fno-stack-protector", "stack protector"),
              ("-DMIXED -ftrivial-auto-var-init=zero -ftrivial-auto-var-init=uninitialized", "zeros"), ("-DMIXED -D__NO_FORTIFY", "fortified"))
-    with tempfile.TemporaryDirectory() as name:
-        folder = pathlib.Path(name)
-        (folder / "t.c").write_text(SELF_TEST)
-        for options, expected in cases:
-            command = ["gcc", "-O1", *options.split(), "-c", str(folder / "t.c"), "-o", str(folder / "t.o")]
-            subprocess.run(command, check=True)
-            (folder / ".t.o.cmd").write_text("savedcmd_t.o := " + " ".join(command) + "\n")
-            problems, _ = check(folder)
-            if len(problems) != (expected is not None) or (expected or "") not in "\n".join(problems):
-                print(f"self-test {options}: expected {expected}, got {problems}")
-                return 1
-    print("hardening: self-test passed")
-    return 0
+    return object_lint.self_test(SELF_TEST, "", cases, check_compiled)
 
 
-def main(arguments):
-    if arguments == ["--self-test"]:
-        return self_test()
-    if len(arguments) != 1:
-        print(__doc__.strip())
-        return 2
-    problems, summary = check(pathlib.Path(arguments[0]))
-    for problem in problems:
-        print(problem)
-    if not problems:
-        print(f"hardening: {summary}")
-    return 1 if problems else 0
+def check_arguments(arguments):
+    return check(pathlib.Path(arguments[0])) if len(arguments) == 1 else None
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(object_lint.main(__doc__, check_arguments, self_test))

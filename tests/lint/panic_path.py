@@ -11,12 +11,10 @@ function may lead back to itself, since recursion has no bound. Exit 1 and one l
 """
 import os
 import re
-import subprocess
 import sys
-import tempfile
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from probe_ctx import ROOT, SECTION, allowed, names_in, run  # noqa: E402
+import object_lint
+from probe_ctx import ROOT, SECTION, allowed, names_in, run
 
 ALLOWED = os.path.join(ROOT, "kmod", "triggers", "panic_allowed.txt")
 PREFIX = "dbk_dying_"
@@ -118,7 +116,7 @@ def check(path, patterns):
                      for symbol in sorted(graph.imports[name]) if not allowed(symbol, patterns)]
     if not roots:
         problems.append(f"no function {PREFIX}*: this looks in the wrong place")
-    return problems, len(reached)
+    return problems, f"{len(reached)} functions do only what they may"
 
 
 SELF_TEST = r"""
@@ -140,34 +138,13 @@ PROBE int alive(int x) { evil(); return x; }
 
 
 def self_test():
-    with tempfile.TemporaryDirectory() as folder:
-        source, out = os.path.join(folder, "t.c"), os.path.join(folder, "t.o")
-        with open(source, "w", encoding="utf-8") as file:
-            file.write(SELF_TEST)
-        for option, expected in (("GOOD", None), ("DEEP", "evil"), ("LOOP", "recursion")):
-            subprocess.run(["gcc", "-O1", "-fno-pic", "-fno-optimize-sibling-calls", "-D" + option, "-c", source,
-                            "-o", out], check=True)
-            problems, _ = check(out, ["fine"])
-            if (expected is None) != (not problems) or (expected or "") not in "\n".join(problems):
-                print(f"self-test {option}: expected {expected}, got {problems}")
-                return 1
-    print("panic_path: self-test passed")
-    return 0
+    return object_lint.self_test(SELF_TEST, "-fno-pic -fno-optimize-sibling-calls",
+                           (("-DGOOD", None), ("-DDEEP", "evil"), ("-DLOOP", "recursion")), lambda out, _: check(str(out), ["fine"]))
 
 
-def main(arguments):
-    if arguments == ["--self-test"]:
-        return self_test()
-    if len(arguments) != 1:
-        print(__doc__.strip())
-        return 2
-    problems, count = check(arguments[0], names_in(ALLOWED))
-    for problem in problems:
-        print(problem)
-    if not problems:
-        print(f"panic_path: {count} functions do only what they may")
-    return 1 if problems else 0
+def check_arguments(arguments):
+    return check(arguments[0], names_in(ALLOWED)) if len(arguments) == 1 else None
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(object_lint.main(__doc__, check_arguments, self_test))

@@ -17,6 +17,8 @@ import re
 import subprocess
 import sys
 
+import object_lint
+
 SECTION = ".text.dbk_probe"
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
@@ -196,53 +198,20 @@ int use(int x) { return plain(x) + outside(x); }
 
 
 def self_test():
-    import tempfile
-    with tempfile.TemporaryDirectory() as folder:
-        source, out = os.path.join(folder, "t.c"), os.path.join(folder, "t.o")
-        with open(source, "w", encoding="utf-8") as file:
-            file.write(SELF_TEST)
-        for option, expected in (("GOOD", None), ("BAD_STATIC", "plain"),
-                                 ("BAD_IMPORT", "outside"), ("BAD_TABLE", "table")):
-            subprocess.run(["gcc", "-O1", "-fno-pic", "-D" + option, "-c", source, "-o", out],
-                           check=True)
-            problems, _ = check_object(out, [])
-            text = "\n".join(problems)
-            if (expected is None) != (not problems) or (expected or "") not in text:
-                print(f"self-test {option}: expected {expected}, got {problems}")
-                return 1
-        problems, _ = check_imports(out, [])
-        if len(problems) != 1 or "outside" not in problems[0]:
-            print(f"self-test imports: {problems}")
-            return 1
-    print("probe_ctx: self-test passed")
-    return 0
+    flags = "-fno-pic"
+    cases = (("-DGOOD", None), ("-DBAD_STATIC", "plain"), ("-DBAD_IMPORT", "outside"), ("-DBAD_TABLE", "table"))
+    return object_lint.self_test(SELF_TEST, flags, cases, lambda out, _: check_object(str(out), [])) or \
+        object_lint.self_test(SELF_TEST, flags, (("-DGOOD", "outside"),), lambda out, _: check_imports(str(out), []))
 
 
-def main(arguments):
-    if arguments == ["--self-test"]:
-        return self_test()
-    problems, count = [], 0
-    if arguments and arguments[0] == "--imports":
-        patterns = names_in(os.path.join(ROOT, "engine", "userspace_imports.txt"))
-        for path in arguments[1:]:
-            found, checked = check_imports(path, patterns)
-            problems += found
-            count += checked
-    else:
-        patterns = names_in(os.path.join(ROOT, "engine", "probe_ctx_allowed.txt"))
-        for path in arguments:
-            found, checked = check_object(path, patterns)
-            problems += found
-            count += checked
+def check(arguments):
     if not arguments:
-        print(__doc__.strip())
-        return 2
-    for problem in problems:
-        print(problem)
-    if not problems:
-        print(f"probe_ctx: {count} references are what they may be")
-    return 1 if problems else 0
+        return None
+    one, names = (check_imports, "userspace_imports.txt") if arguments[0] == "--imports" else (check_object, "probe_ctx_allowed.txt")
+    patterns = names_in(os.path.join(ROOT, "engine", names))
+    found = [one(path, patterns) for path in arguments if path != "--imports"]
+    return [problem for problems, _ in found for problem in problems], f"{sum(count for _, count in found)} references are what they may be"
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(object_lint.main(__doc__, check, self_test))

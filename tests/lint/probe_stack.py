@@ -15,10 +15,9 @@ What the kernel takes, above the probe and in functions of its own that are call
 import fnmatch
 import pathlib
 import re
-import subprocess
 import sys
-import tempfile
 
+import object_lint
 import panic_path
 from probe_ctx import ROOT, SECTION, Object, run
 
@@ -169,40 +168,20 @@ PROBE int cramped(int x) { if (x == 1) dbk_probe_missed(); else return nested(x)
 
 
 def self_test():
-    cases = (("LEAF=1000 -DNMI=8", None), (f"LEAF={2 * BYTES_MAX} -DNMI=8", "bytes of stack"), ("LEAF=8 -DNMI=8 -DLOOP", "recursion"),
-             ("LEAF=8 -DNMI=8 -DPOINTER", "through a pointer"), ("LEAF=8 -DNMI=8 -DSIZED", "only when it runs"),
-             (f"LEAF=8 -DNMI={NMI_BYTES_MAX - 64}", None), (f"LEAF=8 -DNMI={NMI_BYTES_MAX + 256}", "in an NMI"))
-    with tempfile.TemporaryDirectory() as name:
-        folder = pathlib.Path(name)
-        source, out = folder / "t.c", folder / "t.o"
-        source.write_text(SELF_TEST)
-        for options, expected in cases:
-            subprocess.run(["gcc", "-O1", "-fno-pic", "-fno-optimize-sibling-calls", "-fno-stack-protector", "-fstack-usage",
-                            *f"-D{options}".split(), "-c", source, "-o", out], check=True)
-            problems, _ = check(str(out), [out.with_suffix(".su")])
-            if (expected is None) != (not problems) or (expected or "") not in "\n".join(problems):
-                print(f"self-test {options}: expected {expected}, got {problems}")
-                return 1
-    print("probe_stack: self-test passed")
-    return 0
+    cases = (("-DLEAF=1000 -DNMI=8", None), (f"-DLEAF={2 * BYTES_MAX} -DNMI=8", "bytes of stack"), ("-DLEAF=8 -DNMI=8 -DLOOP", "recursion"),
+             ("-DLEAF=8 -DNMI=8 -DPOINTER", "through a pointer"), ("-DLEAF=8 -DNMI=8 -DSIZED", "only when it runs"),
+             (f"-DLEAF=8 -DNMI={NMI_BYTES_MAX - 64}", None), (f"-DLEAF=8 -DNMI={NMI_BYTES_MAX + 256}", "in an NMI"))
+    return object_lint.self_test(SELF_TEST, "-fno-pic -fno-optimize-sibling-calls -fno-stack-protector -fstack-usage", cases,
+                           lambda out, _: check(str(out), [out.with_suffix(".su")]))
 
 
-def main(arguments):
-    if arguments == ["--self-test"]:
-        return self_test()
+def check_arguments(arguments):
     if len(arguments) != 2:
-        print(__doc__.strip())
-        return 2
+        return None
     if arguments[0] == "--native":
-        problems, summary = check_native(pathlib.Path(arguments[1]))
-    else:
-        problems, summary = check(arguments[0], sorted(pathlib.Path(arguments[1]).rglob("*.su")))
-    for problem in problems:
-        print(problem)
-    if not problems:
-        print(f"probe_stack: {summary}")
-    return 1 if problems else 0
+        return check_native(pathlib.Path(arguments[1]))
+    return check(arguments[0], sorted(pathlib.Path(arguments[1]).rglob("*.su")))
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(object_lint.main(__doc__, check_arguments, self_test))
