@@ -237,6 +237,14 @@ static void group_retire(struct fbt_group *group)
 	fbt_hooks_drop_module(group->module);
 	for (i = 0; i < count; i++)
 		kfree(probe_at(group, i));
+}
+
+static void group_remove(struct fbt_group *group)
+{
+	/* Of a table that was not built no probe was made, and hooks are those of other providers,
+	 * which stay. */
+	if (table_is_built)
+		group_retire(group);
 	list_del(&group->link);
 	group_free(group);
 }
@@ -247,21 +255,9 @@ void fbt_table_free(void)
 
 	dbk_state_assert();
 	list_for_each_entry_safe(group, next, &fbt_groups, link)
-		group_retire(group);
+		group_remove(group);
 	table_is_built = false;
 	table_is_listed = false;
-}
-
-/* Of a table that was not built: no probe was made of it, and hooks are those of other providers,
- * which stay. */
-static void groups_forget(void)
-{
-	struct fbt_group *group, *next;
-
-	list_for_each_entry_safe(group, next, &fbt_groups, link) {
-		list_del(&group->link);
-		group_free(group);
-	}
 }
 
 /* Whether functions can be hooked at all. */
@@ -325,7 +321,7 @@ static int table_build(void)
 	if (!err)
 		err = modules_add();
 	if (err) {
-		groups_forget();
+		fbt_table_free();
 		return err;
 	}
 	table_is_built = true;
@@ -496,7 +492,7 @@ void fbt_table_remove_module(struct module *module)
 	list_for_each_entry(group, &fbt_groups, link) {
 		if (group->module != module)
 			continue;
-		group_retire(group);
+		group_remove(group);
 		return;
 	}
 }
