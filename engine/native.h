@@ -268,12 +268,14 @@ static __probe_ctx_inline uint32_t dbk_native_execname(uint8_t *base, uint32_t u
 	return dbk_copy_execname((uint64_t *)(base + used));
 }
 
-/** dbk_native_name() - the same of the probe's: what step @index of the plan asks for */
-static __probe_ctx_inline uint32_t dbk_native_name(const struct dbk_native *n, uint32_t index,
-						   uint8_t *base, uint32_t used)
+/** dbk_native_name() - the same of the probe's name @id, at most @most characters; both constants */
+static __probe_ctx_inline uint32_t dbk_native_name(const struct dbk_native *n, uint32_t id,
+						   uint32_t most, uint8_t *base, uint32_t used)
 {
-	return (uint32_t)dbk_simple_text(n->ecb, &n->ecb->plan->steps[index],
-					 (uint64_t *)(base + used), n->args, n->frame);
+	const struct dbk_step step = {.bytes = most + 1,
+				      .expr = {.kind = DBK_EXPR_NAME, .operand = id}};
+
+	return (uint32_t)dbk_text_of(n->ecb, &step, (uint64_t *)(base + used), n->args, n->frame);
 }
 
 /** dbk_native_store() - a thread-local scalar; false: no room, which ends the clause */

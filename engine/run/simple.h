@@ -265,10 +265,6 @@ static __probe_ctx_inline int32_t dbk_text_of(const struct dbk_ecb *ecb,
 	return (int32_t)dbk_text_copy_padded(to, text, length < most ? length : most);
 }
 
-/** dbk_simple_text() - the same, not inlined: for translated clauses */
-int32_t dbk_simple_text(const struct dbk_ecb *ecb, const struct dbk_step *step, uint64_t *to,
-			const uint64_t *args, void *frame);
-
 /** dbk_simple_rest() - a CHAIN step, or THREAD; then false: no room, a DYNAMIC drop */
 bool dbk_simple_rest(struct dbk_cpu *cpu, const struct dbk_step *step, uint8_t *base,
 		     const uint64_t *args, void *frame);

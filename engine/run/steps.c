@@ -155,12 +155,6 @@ __probe_ctx static bool store_name(struct run *run, const struct dbk_step *step)
 	return true;
 }
 
-__probe_ctx int32_t dbk_simple_text(const struct dbk_ecb *ecb, const struct dbk_step *step,
-				    uint64_t *to, const uint64_t *args, void *frame)
-{
-	return dbk_text_of(ecb, step, to, args, frame);
-}
-
 __probe_ctx static uint64_t value_of(struct run *run, const struct dbk_expr *expr)
 {
 	struct dbk_cpu *cpu = run->cpu;

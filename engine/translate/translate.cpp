@@ -268,8 +268,8 @@ void ClauseWriter::step(const dbk_step& step) {
         if (step.expr.kind == DBK_EXPR_LITERAL)
             literal(step, base, used);
         else
-            put(strprintf("length = dbk_native_name(n, %u, %s, %s);",
-                          static_cast<unsigned>(&step - plan_.steps), base.c_str(), used.c_str()));
+            put(strprintf("length = dbk_native_name(n, 0x%x, %u, %s, %s);", step.expr.operand,
+                          dbk_step_text_most(&step), base.c_str(), used.c_str()));
         text(step, base, used);
         break;
     case DBK_STEP_KEY_BEGIN:

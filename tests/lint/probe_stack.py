@@ -29,7 +29,7 @@ NMI_MISSES = "dbk_probe_missed"
 # Translated programs: the frame of each function at most, which is looked at when they are compiled; what engine/native.h has them call.
 NATIVE_BYTES_MAX = 256
 CLAUSE_CALLS = ("dbk_dif_exec_rest", "dbk_builtin*", "dbk_argument*", "dbk_host_arg", "dbk_aggregate*", "dbk_thread_*", "dbk_locals_clear",
-                "dbk_work*", "dbk_spend*", "dbk_simple_text")
+                "dbk_work*", "dbk_spend*")
 NATIVE = {"(value)": CLAUSE_CALLS, "(clause)": CLAUSE_CALLS, "(firing)": CLAUSE_CALLS + ("dbk_fire",)}
 
 # Who calls through a pointer, and what that may be: functions by name, those in a data object ("=NAME"), one of NATIVE, or the kernel's (none).
