@@ -2,7 +2,7 @@
 /*
  * operands.h - where an argument of a mark is, as the processor's assembler writes it
  *
- * dbk_operand_where() is in one file for each processor, operands_PROCESSOR.c; the text is not
+ * What it is made of is in one file for each processor, operands_PROCESSOR.c; the text is not
  * trusted.
  */
 #ifndef DBK_ENGINE_OPERANDS_H
@@ -54,6 +54,9 @@ static inline bool dbk_operand_number(struct dbk_operand_reader *reader, int64_t
 	*value_ret = (int64_t)(negative ? 0 - value : value);
 	return true;
 }
+
+/* Registers have the numbers below. */
+extern const uint32_t dbk_operand_registers;
 
 /** dbk_operand_where() - kind, registers and value of @operand; false: it cannot be read */
 bool dbk_operand_where(struct dbk_operand_reader *reader, struct dbk_operand *operand);

@@ -14,6 +14,8 @@
 
 #define RIP 16
 
+const uint32_t dbk_operand_registers = RIP + 1;
+
 /* The first eight by number; names of each by its use in 64, 32, 16 and 8 bits. */
 static const char register_names[8][4][4] = {
 	{"rax", "eax", "ax", "al"},  {"rbx", "ebx", "bx", "bl"},  {"rcx", "ecx", "cx", "cl"},

@@ -4,6 +4,7 @@
 #include "tests/unit/engine/test_host.hpp"
 
 extern "C" {
+#include "engine/arch/operands.h"
 #include "engine/load/program.h"
 }
 
@@ -38,6 +39,10 @@ std::string read(const std::string& text) {
     for (uint32_t i = 0; i < count; i++)
         all += (i == 0 ? "" : ", ") + shown(operands[i]);
     return all;
+}
+
+bool is_register_or_none(uint8_t number) {
+    return number < dbk_operand_registers || number == DBK_OPERAND_NO_REGISTER;
 }
 
 } // namespace
@@ -87,8 +92,12 @@ TEST_CASE("any text is read without harm", "[engine][dof][hostile]") {
             const dbk_operand& one = operands[i];
             INFO(text);
             REQUIRE(one.kind <= DBK_OPERAND_MEMORY);
-            bool has_register = one.kind == DBK_OPERAND_REGISTER || one.kind == DBK_OPERAND_MEMORY;
-            REQUIRE((!has_register || one.base <= 16 || one.base == DBK_OPERAND_NO_REGISTER));
+            if (one.kind == DBK_OPERAND_REGISTER)
+                REQUIRE(one.base < dbk_operand_registers);
+            if (one.kind == DBK_OPERAND_MEMORY) {
+                REQUIRE(is_register_or_none(one.base));
+                REQUIRE(is_register_or_none(one.index));
+            }
             REQUIRE((one.kind == DBK_OPERAND_NONE) == (one.bytes == 0));
         }
     }
