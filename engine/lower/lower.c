@@ -244,7 +244,7 @@ static bool lower_execname(const struct run *run, const struct pair *pair, uint3
 	return true;
 }
 
-/* A thread-local that has no slot is looked for within the firing: as an operand it is not early. */
+/* A thread-local that has no seat is looked for within the firing: as an operand it is not early. */
 static bool is_early_operand(uint32_t kind, uint64_t number)
 {
 	return kind != DBK_EXPR_THREAD &&

@@ -10,7 +10,7 @@
  * The index is open-addressed, and one for both: only the buffer that is counted
  * into needs it.  A reference belongs to a buffer's time since it was cleared, its
  * round, so that clearing all of them is one addition.  Where a key
- * lands depends on a secret (engine/types/hash.h), and a key that finds no place within
+ * lands depends on a secret (engine/types/hash.h), and a key that finds none free within
  * PROBES_MAX references is a drop: a process that can choose keys can fill the buffer, and
  * make no firing longer.
  */

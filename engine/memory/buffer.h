@@ -147,10 +147,10 @@ bool dbk_slots_add(struct dbk_consumer *consumer, struct dbk_buffer *buffer, uin
 /** dbk_segments_seal() - seals the segments of a CPU that were closed before the last tending */
 void dbk_segments_seal(struct dbk_buffer *buffer);
 
-/** dbk_place_advance() - moves @place to the next younger segment, or to the oldest when the ring
+/** dbk_segment_advance() - moves @ref to the next younger segment, or to the oldest when the ring
  * came over it again, but not beyond number @last; false: it stays */
-bool dbk_place_advance(const struct dbk_buffer *buffer, uint64_t last,
-		       struct dbk_segment_place *place);
+bool dbk_segment_advance(const struct dbk_buffer *buffer, uint64_t last,
+			 struct dbk_segment_ref *ref);
 
 /** dbk_segments_grow() - more slots while what is to be kept does not fit; see grow.c */
 void dbk_segments_grow(struct dbk_consumer *consumer, struct dbk_buffer *buffer, uint64_t now_ns,

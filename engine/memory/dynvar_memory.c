@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
-/* dynvar_memory.c - chunks, buckets and slots of dynamic variables, as dynvarsize says; see dynvar.h.
+/* dynvar_memory.c - chunks, buckets and seats of dynamic variables, as dynvarsize says; see dynvar.h.
  * Control path */
 #include "engine/memory/dynvar.h"
 #include "engine/memory/dynvar_chunks.h"
@@ -67,11 +67,11 @@ static uint32_t chunks_of(const struct dbk_dynvars *dynvars, uint64_t bytes)
 	return bytes == 0 ? 1 : (uint32_t)bytes;
 }
 
-/* As many slots as chunks, and no more than the threads of a large machine need: what finds none is
+/* As many seats as chunks, and no more than the threads of a large machine need: what finds none is
  * kept all the same. */
 static uint32_t lines_of(const struct dbk_dynvars *dynvars)
 {
-	uint32_t lines = power_of_two_from(dynvars->chunk_count) / DBK_THREAD_SLOTS;
+	uint32_t lines = power_of_two_from(dynvars->chunk_count) / DBK_THREAD_SEATS;
 
 	return lines < LINES_MIN ? LINES_MIN : lines > LINES_MAX ? LINES_MAX : lines;
 }

@@ -36,13 +36,13 @@ bool dbk_consumer_grows(const struct dbk_consumer *consumer)
 }
 
 static const struct dbk_segment_header *header_at(const struct dbk_buffer *buffer,
-						  const struct dbk_segment_place *place)
+						  const struct dbk_segment_ref *ref)
 {
-	return (const struct dbk_segment_header *)dbk_slot_at(buffer, place->slot)->segment;
+	return (const struct dbk_segment_header *)dbk_slot_at(buffer, ref->slot)->segment;
 }
 
 /* Whether the segment after @wanted begins after @since_ns, so that @wanted reaches across it. */
-static bool reaches(const struct dbk_buffer *buffer, const struct dbk_segment_place *next,
+static bool reaches(const struct dbk_buffer *buffer, const struct dbk_segment_ref *next,
 		    uint64_t since_ns)
 {
 	const struct dbk_segment_header *header = header_at(buffer, next);
@@ -56,10 +56,10 @@ static bool reaches(const struct dbk_buffer *buffer, const struct dbk_segment_pl
 /* How many segments hold what is not older than @since_ns, the open one included. */
 static uint64_t segments_wanted(struct dbk_buffer *buffer, uint64_t open, uint64_t since_ns)
 {
-	struct dbk_segment_place next = buffer->wanted;
+	struct dbk_segment_ref next = buffer->wanted;
 	uint32_t left = buffer->slot_count + 1;
 
-	for (; left != 0 && dbk_place_advance(buffer, open, &next); left--) {
+	for (; left != 0 && dbk_segment_advance(buffer, open, &next); left--) {
 		/* Two steps of 1 are one segment after the other; else the ring wrapped. */
 		if (next.sequence == buffer->wanted.sequence + 1 && buffer->wanted.sequence != 0 &&
 		    reaches(buffer, &next, since_ns))

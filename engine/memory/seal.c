@@ -89,11 +89,11 @@ __probe_ctx static bool seal_segment(struct dbk_segment_header *header, uint64_t
 	return done;
 }
 
-/* The place after @from, or that of the oldest segment when the ring wrapped since; false:
+/* The segment after @from, or the oldest one when the ring wrapped since; false:
  * there is none, or it is just being reopened. */
-__probe_ctx static bool next_place(const struct dbk_buffer *buffer,
-				   const struct dbk_segment_place *from, uint64_t last,
-				   struct dbk_segment_place *next)
+__probe_ctx static bool next_segment(const struct dbk_buffer *buffer,
+				     const struct dbk_segment_ref *from, uint64_t last,
+				     struct dbk_segment_ref *next)
 {
 	const struct dbk_segment_slot *slot;
 	const struct dbk_segment_header *header;
@@ -112,34 +112,34 @@ __probe_ctx static bool next_place(const struct dbk_buffer *buffer,
 	return next->sequence > from->sequence && next->sequence <= last;
 }
 
-bool dbk_place_advance(const struct dbk_buffer *buffer, uint64_t last,
-		       struct dbk_segment_place *place)
+bool dbk_segment_advance(const struct dbk_buffer *buffer, uint64_t last,
+			 struct dbk_segment_ref *ref)
 {
-	struct dbk_segment_place next __dbk_unset;
+	struct dbk_segment_ref next __dbk_unset;
 
-	if (place->sequence >= last || !next_place(buffer, place, last, &next))
+	if (ref->sequence >= last || !next_segment(buffer, ref, last, &next))
 		return false;
-	*place = next;
+	*ref = next;
 	return true;
 }
 
-/* Seals from after @place up to number @last; bounded by the slots there are. */
+/* Seals from after @ref up to number @last; bounded by the slots there are. */
 __probe_ctx static uint32_t seal_closed(const struct dbk_buffer *buffer,
-					struct dbk_segment_place *place, uint64_t last,
+					struct dbk_segment_ref *ref, uint64_t last,
 					uint32_t count_max)
 {
 	uint32_t left = dbk_load_acquire(&buffer->slot_count) + 1, sealed = 0;
-	struct dbk_segment_place next __dbk_unset;
+	struct dbk_segment_ref next __dbk_unset;
 
-	for (; left != 0 && place->sequence < last; left--) {
-		if (!next_place(buffer, place, last, &next))
+	for (; left != 0 && ref->sequence < last; left--) {
+		if (!next_segment(buffer, ref, last, &next))
 			break;
-		*place = next;
-		if (last - place->sequence < count_max)
+		*ref = next;
+		if (last - ref->sequence < count_max)
 			sealed += seal_segment(
-				(struct dbk_segment_header *)dbk_slot_at(buffer, place->slot)
+				(struct dbk_segment_header *)dbk_slot_at(buffer, ref->slot)
 					->segment,
-				place->sequence, buffer->segment_bytes, NULL);
+				ref->sequence, buffer->segment_bytes, NULL);
 	}
 	return sealed;
 }
@@ -192,7 +192,7 @@ __probe_ctx static bool seal_open(const struct dbk_consumer *consumer, struct db
 __probe_ctx uint32_t dbk_consumer_seal(const struct dbk_consumer *consumer, uint32_t cpu,
 				       enum dbk_seal how)
 {
-	struct dbk_segment_place place __dbk_unset;
+	struct dbk_segment_ref ref __dbk_unset;
 	struct dbk_buffer *buffer;
 	uint32_t sealed = 0;
 	uint64_t open;
@@ -206,9 +206,9 @@ __probe_ctx uint32_t dbk_consumer_seal(const struct dbk_consumer *consumer, uint
 	if (how != DBK_SEAL_CLOSED)
 		sealed += seal_open(consumer, buffer, how);
 	/* Its tender may have been stopped at its work: a copy of how far it was. */
-	place = buffer->sealed;
-	if (place.slot >= dbk_load_acquire(&buffer->slot_count))
+	ref = buffer->sealed;
+	if (ref.slot >= dbk_load_acquire(&buffer->slot_count))
 		return sealed;
-	return sealed + seal_closed(buffer, &place, open - 1,
+	return sealed + seal_closed(buffer, &ref, open - 1,
 				    how == DBK_SEAL_CLOSED ? SEALS_PER_TENDING : SEALS_PER_PANIC);
 }

@@ -93,40 +93,40 @@ __probe_ctx static struct entry entry_at(const struct dbk_specbuf *specbuf, uint
 }
 
 /* Where in the ring the next record goes, done or only counted. */
-struct place {
+struct cursor {
 	uint32_t left;	     /* bytes of the segment */
 	uint64_t base_ticks; /* what deltas count from, once begun */
 	bool begun;	     /* the segment has its COMMIT control record */
 };
 
 /* Bytes that precede the record in the segment. */
-__probe_ctx static uint32_t before(const struct place *place, uint64_t ticks)
+__probe_ctx static uint32_t before(const struct cursor *cursor, uint64_t ticks)
 {
-	if (!place->begun)
+	if (!cursor->begun)
 		return DBK_COMMIT_PART_BYTES;
-	return ((ticks - place->base_ticks) >> 32) != 0 ? REBASE_BYTES : 0;
+	return ((ticks - cursor->base_ticks) >> 32) != 0 ? REBASE_BYTES : 0;
 }
 
-/* Whether the record needs the next segment; the place is in that one then. */
-__probe_ctx static bool turns_over(struct place *place, const struct entry *entry,
+/* Whether the record needs the next segment; the cursor is in that one then. */
+__probe_ctx static bool turns_over(struct cursor *cursor, const struct entry *entry,
 				   uint32_t fresh_bytes)
 {
-	if (before(place, entry->ticks) + entry->bytes <= place->left)
+	if (before(cursor, entry->ticks) + entry->bytes <= cursor->left)
 		return false;
-	place->left = fresh_bytes;
-	place->begun = false;
+	cursor->left = fresh_bytes;
+	cursor->begun = false;
 	return true;
 }
 
-/* Moves the place after the record; what precedes it. */
-__probe_ctx static uint32_t pass(struct place *place, const struct entry *entry)
+/* Moves the cursor after the record; what precedes it. */
+__probe_ctx static uint32_t pass(struct cursor *cursor, const struct entry *entry)
 {
-	uint32_t bytes = before(place, entry->ticks);
+	uint32_t bytes = before(cursor, entry->ticks);
 
 	if (bytes != 0)
-		place->base_ticks = entry->ticks;
-	place->begun = true;
-	place->left -= bytes + entry->bytes;
+		cursor->base_ticks = entry->ticks;
+	cursor->begun = true;
+	cursor->left -= bytes + entry->bytes;
 	return bytes;
 }
 
@@ -138,19 +138,19 @@ __probe_ctx static uint32_t fresh_bytes(const struct dbk_buffer *buffer)
 __probe_ctx static uint32_t segments_needed(const struct dbk_buffer *buffer,
 					    const struct dbk_specbuf *specbuf)
 {
-	struct place place = {.left = dbk_room_kept(buffer)};
+	struct cursor cursor = {.left = dbk_room_kept(buffer)};
 	uint32_t at = 0, count = 0;
 
 	/* Mostly all fit into the open one, even if each needed a time base. */
 	if (DBK_COMMIT_PART_BYTES + specbuf->record_bytes +
 		    (uint64_t)specbuf->record_count * REBASE_BYTES <=
-	    place.left)
+	    cursor.left)
 		return 0;
 	while (at < specbuf->used_bytes) {
 		struct entry entry = entry_at(specbuf, at);
 
-		count += turns_over(&place, &entry, fresh_bytes(buffer));
-		pass(&place, &entry);
+		count += turns_over(&cursor, &entry, fresh_bytes(buffer));
+		pass(&cursor, &entry);
 		at += DBK_SPEC_ENTRY_BYTES + entry.bytes;
 	}
 	return count;
@@ -230,31 +230,31 @@ __probe_ctx static void write_record(uint8_t *segment, struct part *part, const 
 __probe_ctx static void move_records(const struct dbk_consumer *consumer, struct dbk_buffer *buffer,
 				     const struct dbk_specbuf *specbuf, uint32_t id, bool end)
 {
-	struct place place = {.left = dbk_room_kept(buffer)};
+	struct cursor cursor = {.left = dbk_room_kept(buffer)};
 	struct part part = {.commit = NULL};
 	uint64_t now_ticks = dbk_host_ticks();
 	uint32_t at = 0;
 
 	while (at < specbuf->used_bytes) {
 		struct entry entry = entry_at(specbuf, at);
-		bool next = turns_over(&place, &entry, fresh_bytes(buffer));
+		bool next = turns_over(&cursor, &entry, fresh_bytes(buffer));
 
 		if (next) {
-			end_part(buffer, &part, place.base_ticks);
+			end_part(buffer, &part, cursor.base_ticks);
 			/* Cannot fail: counted before, and no reader takes room away. */
 			if (!dbk_segment_open(consumer, buffer, end))
 				return;
 		}
 		if (part.commit == NULL)
 			begin_part(buffer, &part, id, now_ticks);
-		if (pass(&place, &entry) != 0) {
-			write_base(buffer->segment + part.used_bytes, place.base_ticks);
+		if (pass(&cursor, &entry) != 0) {
+			write_base(buffer->segment + part.used_bytes, cursor.base_ticks);
 			part.used_bytes += REBASE_BYTES;
 		}
-		write_record(buffer->segment, &part, &entry, place.base_ticks);
+		write_record(buffer->segment, &part, &entry, cursor.base_ticks);
 		at += DBK_SPEC_ENTRY_BYTES + entry.bytes;
 	}
-	end_part(buffer, &part, place.base_ticks);
+	end_part(buffer, &part, cursor.base_ticks);
 }
 
 __probe_ctx void dbk_specbuf_move(const struct dbk_consumer *consumer, struct dbk_buffer *buffer,

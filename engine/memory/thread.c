@@ -22,22 +22,22 @@ dbk_thread_load_rest(struct dbk_cpu *cpu, struct dbk_consumer *consumer, uint32_
 	return dbk_bucket_load(cpu, &key, NULL);
 }
 
-/* A slot of the line that was free and is this thread's now, or NULL. */
-__probe_ctx static struct dbk_thread_slot *claim(struct dbk_thread_line *line, uint64_t thread)
+/* A seat of the line that was free and is this thread's now, or NULL. */
+__probe_ctx static struct dbk_thread_seat *claim(struct dbk_thread_line *line, uint64_t thread)
 {
 	uint32_t i;
 
-	for (i = 0; i < DBK_THREAD_SLOTS; i++) {
+	for (i = 0; i < DBK_THREAD_SEATS; i++) {
 		uint64_t free = 0;
 
-		if (dbk_load_relaxed(&line->slots[i].thread) == 0 &&
-		    dbk_compare_swap(&line->slots[i].thread, &free, thread))
-			return &line->slots[i];
+		if (dbk_load_relaxed(&line->seats[i].thread) == 0 &&
+		    dbk_compare_swap(&line->seats[i].thread, &free, thread))
+			return &line->seats[i];
 	}
 	return NULL;
 }
 
-/* In the table of chains: the line has variables there, or no slot for this one.  What it counts is
+/* In the table of chains: the line has variables there, or no seat for this one.  What it counts is
  * looked at by this thread alone, as far as this variable goes. */
 __probe_ctx __attribute__((__noinline__)) static bool
 store_elsewhere(struct dbk_cpu *cpu, struct dbk_consumer *consumer, struct dbk_thread_line *line,
@@ -56,27 +56,27 @@ store_elsewhere(struct dbk_cpu *cpu, struct dbk_consumer *consumer, struct dbk_t
 }
 
 __probe_ctx_inline static void release(struct dbk_dynvars *dynvars, const struct dbk_cpu *cpu,
-				       struct dbk_thread_slot *slot)
+				       struct dbk_thread_seat *seat)
 {
-	uint32_t number = slot->chunk;
+	uint32_t number = seat->chunk;
 
 	/* Who finds it free stores into it after all that was stored before. */
-	dbk_store_release(&slot->thread, 0);
+	dbk_store_release(&seat->thread, 0);
 	dbk_chunk_give(dynvars, cpu->index, number);
 }
 
-__probe_ctx_inline static void put(const struct dbk_dynvars *dynvars, struct dbk_thread_slot *slot,
+__probe_ctx_inline static void put(const struct dbk_dynvars *dynvars, struct dbk_thread_seat *seat,
 				   const struct dbk_var *ref, uint64_t value)
 {
 	struct dbk_dynvar *chunk;
 
 	if (ref == NULL) {
-		slot->value = value;
+		seat->value = value;
 		return;
 	}
-	chunk = dbk_chunk(dynvars, slot->chunk);
+	chunk = dbk_chunk(dynvars, seat->chunk);
 	dbk_dynvar_put(chunk, ref, value);
-	slot->value = (uint64_t)(uintptr_t)chunk->data;
+	seat->value = (uint64_t)(uintptr_t)chunk->data;
 }
 
 /* All cases; @ref: the variable, if it is by reference, else NULL. */
@@ -88,14 +88,14 @@ __probe_ctx __attribute__((__noinline__)) static bool store(struct dbk_cpu *cpu,
 	struct dbk_dynvars *dynvars = &consumer->dynvars;
 	uint64_t thread = dbk_host_thread_key();
 	struct dbk_thread_line *line = dbk_thread_line(dynvars, thread, var);
-	struct dbk_thread_slot *slot = dbk_thread_slot(line, thread, var);
+	struct dbk_thread_seat *seat = dbk_thread_seat(line, thread, var);
 	uint32_t number;
 
-	if (slot != NULL) {
+	if (seat != NULL) {
 		if (value != 0)
-			put(dynvars, slot, ref, value);
+			put(dynvars, seat, ref, value);
 		else
-			release(dynvars, cpu, slot);
+			release(dynvars, cpu, seat);
 		return true;
 	}
 	if (dbk_load_relaxed(&line->elsewhere) != 0)
@@ -107,18 +107,18 @@ __probe_ctx __attribute__((__noinline__)) static bool store(struct dbk_cpu *cpu,
 		dbk_drop(&consumer->buffers[cpu->index], DBK_DROP_DYNAMIC);
 		return false;
 	}
-	slot = claim(line, thread);
-	if (slot == NULL) {
+	seat = claim(line, thread);
+	if (seat == NULL) {
 		dbk_chunk_give(dynvars, cpu->index, number);
 		return store_elsewhere(cpu, consumer, line, var, value);
 	}
-	slot->var = var;
-	slot->chunk = number;
-	put(dynvars, slot, ref, value);
+	seat->var = var;
+	seat->chunk = number;
+	put(dynvars, seat, ref, value);
 	return true;
 }
 
-/* The usual cases, so that they need no stack frame: the variable has a slot, or the first one of its
+/* The usual cases, so that they need no stack frame: the variable has a seat, or the first one of its
  * line is free and this CPU has a chunk. */
 __probe_ctx bool dbk_thread_store(struct dbk_cpu *cpu, struct dbk_consumer *consumer, uint32_t var,
 				  uint64_t value)
@@ -126,31 +126,31 @@ __probe_ctx bool dbk_thread_store(struct dbk_cpu *cpu, struct dbk_consumer *cons
 	struct dbk_dynvars *dynvars = &consumer->dynvars;
 	uint64_t thread = dbk_host_thread_key(), free = 0;
 	struct dbk_thread_line *line = dbk_thread_line(dynvars, thread, var);
-	struct dbk_thread_slot *slot = &line->slots[0];
+	struct dbk_thread_seat *seat = &line->seats[0];
 	uint32_t number;
 
 	dbk_probe_assert(cpu->nesting == 1);
-	if (dbk_load_relaxed(&slot->thread) == thread && slot->var == var) {
+	if (dbk_load_relaxed(&seat->thread) == thread && seat->var == var) {
 		if (value != 0)
-			slot->value = value;
+			seat->value = value;
 		else
-			release(dynvars, cpu, slot);
+			release(dynvars, cpu, seat);
 		return true;
 	}
-	if (unlikely(dbk_load_relaxed(&slot->thread) != 0 || value == 0 ||
-		     dbk_load_relaxed(&line->slots[1].thread) == thread ||
+	if (unlikely(dbk_load_relaxed(&seat->thread) != 0 || value == 0 ||
+		     dbk_load_relaxed(&line->seats[1].thread) == thread ||
 		     dbk_load_relaxed(&line->elsewhere) != 0))
 		return store(cpu, consumer, var, NULL, value);
 	number = dbk_chunk_take_own(dynvars, cpu->index);
 	if (unlikely(number == DBK_CHUNK_NONE))
 		return store(cpu, consumer, var, NULL, value);
-	if (unlikely(!dbk_compare_swap(&slot->thread, &free, thread))) {
+	if (unlikely(!dbk_compare_swap(&seat->thread, &free, thread))) {
 		dbk_chunk_give(dynvars, cpu->index, number);
 		return store(cpu, consumer, var, NULL, value);
 	}
-	slot->var = var;
-	slot->chunk = number;
-	slot->value = value;
+	seat->var = var;
+	seat->chunk = number;
+	seat->value = value;
 	return true;
 }
 

@@ -2,14 +2,14 @@
 /*
  * thread.h - thread-local scalars, self->x: found without a key and without a chain
  *
- * A hash of thread and variable names a line of the cache with two slots.  What is
- * in a slot says whose it is, so a load is a look at one line:
+ * A hash of thread and variable names a line of the cache with two seats.  What is
+ * in a seat says whose it is, so a load is a look at one line:
  *
  *   line: thread | value | var, chunk      thread | value | var, chunk      elsewhere
  *
- * A variable with a slot still takes a chunk of dynvarsize (dynvar.h), so that as
+ * A variable with a seat still takes a chunk of dynvarsize (dynvar.h), so that as
  * many are kept as before and the same stores are drops; a value by reference lies
- * in that chunk.  When both slots are taken by others the variable is kept in the
+ * in that chunk.  When both seats are taken by others the variable is kept in the
  * table of chains, and `elsewhere` of the line counts such variables: only while
  * it is not 0 does a load that finds nothing here look there.
  *
@@ -17,8 +17,8 @@
  * interrupt on top of it, dbk_host_thread_key()) runs on one CPU at a time, and a
  * firing there ends before the next one begins.  So only one context at a time loads
  * or stores a given variable, and the kernel's switch of threads orders what it did on one
- * CPU before what it does on the next.  Other CPUs use the other slot, or find this
- * one's `thread` to be another and touch nothing; they compete only for a free slot,
+ * CPU before what it does on the next.  Other CPUs use the other seat, or find this
+ * one's `thread` to be another and touch nothing; they compete only for a free seat,
  * by compare-and-swap on `thread`.  The fields beside it belong to who has it.
  *
  * The decision: docs/design/0065-thread-locals.md.  Nothing here but dbk_thread_store()
@@ -30,7 +30,7 @@
 
 #include "engine/types/internal.h"
 
-/** dbk_thread_line() - where the slots of a thread's variable are.  The upper bits of a product depend on
+/** dbk_thread_line() - where the seats of a thread's variable are.  The upper bits of a product depend on
  * all bits of its factors */
 static __probe_ctx_inline struct dbk_thread_line *dbk_thread_line(const struct dbk_dynvars *dynvars,
 								  uint64_t thread, uint32_t var)
@@ -40,16 +40,16 @@ static __probe_ctx_inline struct dbk_thread_line *dbk_thread_line(const struct d
 	return &dynvars->lines[(word * dynvars->secret.factor) >> dynvars->line_shift];
 }
 
-/** dbk_thread_slot() - the slot that the variable has, or NULL */
-static __probe_ctx_inline struct dbk_thread_slot *dbk_thread_slot(struct dbk_thread_line *line,
+/** dbk_thread_seat() - the seat that the variable has, or NULL */
+static __probe_ctx_inline struct dbk_thread_seat *dbk_thread_seat(struct dbk_thread_line *line,
 								  uint64_t thread, uint32_t var)
 {
-	struct dbk_thread_slot *slot = line->slots;
+	struct dbk_thread_seat *seat = line->seats;
 
-	if (dbk_load_relaxed(&slot[0].thread) == thread && slot[0].var == var)
-		return &slot[0];
-	if (dbk_load_relaxed(&slot[1].thread) == thread && slot[1].var == var)
-		return &slot[1];
+	if (dbk_load_relaxed(&seat[0].thread) == thread && seat[0].var == var)
+		return &seat[0];
+	if (dbk_load_relaxed(&seat[1].thread) == thread && seat[1].var == var)
+		return &seat[1];
 	return NULL;
 }
 
@@ -59,10 +59,10 @@ static __probe_ctx_inline bool dbk_thread_peek(const struct dbk_dynvars *dynvars
 {
 	uint64_t thread = dbk_host_thread_key();
 	struct dbk_thread_line *line = dbk_thread_line(dynvars, thread, var);
-	const struct dbk_thread_slot *slot = dbk_thread_slot(line, thread, var);
+	const struct dbk_thread_seat *seat = dbk_thread_seat(line, thread, var);
 
-	*value_ret = slot == NULL ? 0 : slot->value;
-	return slot != NULL || likely(dbk_load_relaxed(&line->elsewhere) == 0);
+	*value_ret = seat == NULL ? 0 : seat->value;
+	return seat != NULL || likely(dbk_load_relaxed(&line->elsewhere) == 0);
 }
 
 /** dbk_thread_load_rest() - the same of one that dbk_thread_peek() did not find; DYNAMIC drop */

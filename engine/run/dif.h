@@ -96,7 +96,7 @@ static inline bool dbk_is_simple_variable(uint32_t id)
 }
 
 /** dbk_is_simple() - whether an integer expression needs neither interpreter nor the firing's state
- * in the dbk_cpu, and cannot fault.  A thread-local may change that state, if it has no slot */
+ * in the dbk_cpu, and cannot fault.  A thread-local may change that state, if it has no seat */
 static inline bool dbk_is_simple(const struct dbk_expr *expr)
 {
 	return expr->kind == DBK_EXPR_ARG || expr->kind == DBK_EXPR_CONST ||

@@ -679,7 +679,7 @@ fire_if_value_holds(struct dbk_probe *probe, const uint64_t *args, void *frame,
 	fire_unless(!dbk_value_holds(predicate, value), probe, args, frame, ecb);
 }
 
-/* The same for a thread-local; one that has no slot is looked for within the firing. */
+/* The same for a thread-local; one that has no seat is looked for within the firing. */
 __probe_ctx __attribute__((__noinline__)) static void
 fire_if_thread_holds(struct dbk_probe *probe, const uint64_t *args, void *frame,
 		     const struct dbk_ecb *ecb)

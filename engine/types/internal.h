@@ -141,7 +141,7 @@ struct dbk_segment_slot {
 #define DBK_SLOTS_PER_BLOCK 512u
 
 /* A segment, as long as its slot has that sequence number. */
-struct dbk_segment_place {
+struct dbk_segment_ref {
 	uint64_t sequence; /* 0: none */
 	uint32_t slot;
 };
@@ -183,8 +183,8 @@ struct dbk_buffer {
 	struct dbk_specbuf *specbufs;	 /* [P] by speculation; NULL: the program has none */
 	uint32_t speculation_next;	 /* [P] index of the one that speculation() looks at first */
 	uint32_t reserved;
-	struct dbk_segment_place sealed; /* [L] what is older is sealed, or gone */
-	struct dbk_segment_place wanted; /* [L] the oldest that option ringtime wants kept */
+	struct dbk_segment_ref sealed; /* [L] what is older is sealed, or gone */
+	struct dbk_segment_ref wanted; /* [L] the oldest that option ringtime wants kept */
 	uint64_t tended_sequence;	 /* [L] the open segment when it was tended last */
 	uint64_t opened_lately;		 /* [L] segments between two times of tending, at most */
 	uint32_t growth_pause;		 /* [L] times of tending before memory is asked for again */
@@ -215,18 +215,18 @@ struct dbk_bucket {
 };
 
 /* A thread-local scalar; memory/thread.h. */
-struct dbk_thread_slot {
+struct dbk_thread_seat {
 	uint64_t thread; /* [A] dbk_host_thread_key(), 0: free; the rest belongs to that thread */
 	uint64_t value;	 /* by reference: the address of the chunk's data */
 	uint32_t var;	 /* index in the program's variables */
 	uint32_t chunk;	 /* index + 1 */
 };
 
-#define DBK_THREAD_SLOTS 2u
+#define DBK_THREAD_SEATS 2u
 
 struct dbk_thread_line {
-	struct dbk_thread_slot slots[DBK_THREAD_SLOTS];
-	uint32_t elsewhere; /* [A] variables that found no slot here and lie in the table of chains */
+	struct dbk_thread_seat seats[DBK_THREAD_SEATS];
+	uint32_t elsewhere; /* [A] variables that found no seat here and lie in the table of chains */
 	uint32_t reserved[3];
 };
 

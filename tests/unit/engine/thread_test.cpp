@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Thread-local scalars: the slots that they have, those that find none, and clauses that need no
+// Thread-local scalars: the seats that they have, those that find none, and clauses that need no
 // interpreter for them.
 #include "tests/unit/engine/test_host.hpp"
 
@@ -206,12 +206,12 @@ TEST_CASE("a speculation's number is stored without the interpreter", "[engine][
     }
 }
 
-TEST_CASE("thread-locals are what a map says, with a slot and without",
+TEST_CASE("thread-locals are what a map says, with a seat and without",
           "[engine][thread][property]") {
     auto seed = std::random_device{}();
     INFO("seed " << seed);
     std::mt19937_64 random(seed);
-    // The least number of lines, 16 with 32 slots, and in DTrace's bytes about as many variables.
+    // The least number of lines, 16 with 32 seats, and in DTrace's bytes about as many variables.
     const bool by_interpreter = GENERATE(false, true);
     Threads t(30 * 136, by_interpreter);
     const uint32_t room = t.consumer->dynvars.chunk_count;
@@ -266,13 +266,13 @@ TEST_CASE("threads whose keys hash alike share a line and nothing else", "[engin
             host.tid = tid;
             t.engine.fire(*t.sets[var], {tid * 10 + var});
         }
-    CHECK(elsewhere(t.consumer) == 6 * kVars - DBK_THREAD_SLOTS);
+    CHECK(elsewhere(t.consumer) == 6 * kVars - DBK_THREAD_SEATS);
     for (uint32_t tid = 1; tid <= 7; tid++)
         for (uint32_t var = 0; var < kVars; var++) {
             host.tid = tid;
             CHECK(t.fetch(var) == (tid == 7 ? 0 : tid * 10 + var));
         }
-    // Who has a slot gives it back; who is elsewhere is found there all the same, and changed.
+    // Who has a seat gives it back; who is elsewhere is found there all the same, and changed.
     host.tid = 1;
     t.engine.fire(*t.sets[0], {0});
     t.engine.fire(*t.sets[2], {77});
@@ -281,7 +281,7 @@ TEST_CASE("threads whose keys hash alike share a line and nothing else", "[engin
     CHECK(t.fetch(2) == 77);
 }
 
-TEST_CASE("a predicate finds what has no slot", "[engine][thread]") {
+TEST_CASE("a predicate finds what has no seat", "[engine][thread]") {
     Engine engine;
     auto& put = engine.probe("test", "m", "f", "put");
     auto& go = engine.probe("test", "m", "f", "go");
@@ -344,7 +344,7 @@ TEST_CASE("lowered and interpreted thread-locals agree", "[engine][thread][prope
     }
 }
 
-TEST_CASE("CPUs share the slots without losing or mixing values", "[engine][thread][parallel]") {
+TEST_CASE("CPUs share the seats without losing or mixing values", "[engine][thread][parallel]") {
     constexpr uint32_t cpus = 4;
     Engine engine(cpus);
     auto& churn = engine.probe("test", "m", "f", "churn");
@@ -374,8 +374,8 @@ TEST_CASE("CPUs share the slots without losing or mixing values", "[engine][thre
     CHECK(free_chunks(consumer) == room);
 }
 
-TEST_CASE("threads take the slots that others give back", "[engine][thread][parallel]") {
-    constexpr uint32_t cpus = DBK_THREAD_SLOTS; // so that none is without
+TEST_CASE("threads take the seats that others give back", "[engine][thread][parallel]") {
+    constexpr uint32_t cpus = DBK_THREAD_SEATS; // so that none is without
     Engine engine(cpus);
     auto& churn = engine.probe("test", "m", "f", "churn");
     Dof dof;
@@ -397,7 +397,7 @@ TEST_CASE("threads take the slots that others give back", "[engine][thread][para
     CHECK(elsewhere(consumer) == 0);
 }
 
-TEST_CASE("CPUs' lists, chunks and slots share no line of the cache", "[engine][thread]") {
+TEST_CASE("CPUs' lists, chunks and seats share no line of the cache", "[engine][thread]") {
     Threads t(1 << 20, false, 4);
     const dbk_dynvars& dynvars = t.consumer->dynvars;
     CHECK(sizeof(dbk_thread_line) == DBK_CACHE_LINE_BYTES);
