@@ -100,16 +100,36 @@ TEST_CASE("subroutines that read where an argument leads are heavy", "[engine][c
     CHECK(is_heavy({{ldgs(DIF_VAR_ARG0, 1), ret(1)}, string_type()}));
     CHECK_FALSE(is_heavy({{ldgs(DIF_VAR_EXECNAME, 1), push_string(1), call(DIF_SUBR_STRLEN, 2), ret(2)}}));
     CHECK_FALSE(is_heavy({{ldgs(DIF_VAR_ARG0, 1), push_value(1), call(DIF_SUBR_LLTOSTR, 2), ret(2)}, string_type()}));
+    CHECK(is_heavy({{ldgs(DIF_VAR_ARG0, 1), push_value(1), call(DIF_SUBR_MUTEX_OWNER, 2), ret(2)}}));
+    CHECK(is_heavy({{setx(0, 1), DIF_INSTR_FMT(DIF_OP_LDGA, DIF_VAR_ARGS, 1, 1), push_value(1), call(DIF_SUBR_MUTEX_OWNER, 2), ret(2)}, int_type(), {0}}));
+    CHECK_FALSE(is_heavy({{ldgs(DIF_VAR_CURTHREAD, 1), push_value(1), call(DIF_SUBR_MUTEX_OWNER, 2), ret(2)}}));
+}
+
+TEST_CASE("what is copied or compared is read, the engine's own memory is at hand", "[engine][cost]") {
+    auto copied = [](uint32_t from) {
+        return Difo{{from, setx(0, 2), op3(DIF_OP_ALLOCS, 2, 0, 3), op3(DIF_OP_COPYS, 1, 2, 3),
+                     load(DIF_OP_LDUB, 3, 4), ret(4)},
+                    int_type(),
+                    {8}};
+    };
+    CHECK(is_heavy(copied(ldgs(DIF_VAR_ARG0, 1))));
+    CHECK_FALSE(is_heavy(copied(ldgs(DIF_VAR_CURTHREAD, 1))));
+    for (auto [a, b] : {std::pair{DIF_VAR_ARG0, DIF_VAR_EXECNAME}, {DIF_VAR_EXECNAME, DIF_VAR_ARG0}})
+        CHECK(is_heavy({{ldgs(a, 1), ldgs(b, 2), op3(DIF_OP_SCMP, 1, 2, 0), ret(0)}}));
 }
 
 TEST_CASE("what was kept in a variable leads as far as what it was", "[engine][cost]") {
     constexpr uint32_t kNumber = DIF_VAR_OTHER_UBASE, kText = kNumber + 1;
-    for (auto [fetch, store, scope] : {std::tuple{DIF_OP_LDLS, DIF_OP_STLS, DIFV_SCOPE_LOCAL},
-                                       {DIF_OP_LDGS, DIF_OP_STGS, DIFV_SCOPE_GLOBAL},
-                                       {DIF_OP_LDTS, DIF_OP_STTS, DIFV_SCOPE_THREAD}}) {
-        auto with = [&](std::vector<uint32_t> code, dif_type type = int_type()) {
-            uint8_t place = scope;
-            return Difo{std::move(code), type, {}, std::string("x", 2), {variable(kNumber, place), variable(kText, place, string_type())}};
+    for (auto [fetch, store, scope, kind] :
+         {std::tuple{DIF_OP_LDLS, DIF_OP_STLS, DIFV_SCOPE_LOCAL, DIFV_KIND_SCALAR},
+          {DIF_OP_LDGS, DIF_OP_STGS, DIFV_SCOPE_GLOBAL, DIFV_KIND_SCALAR},
+          {DIF_OP_LDTS, DIF_OP_STTS, DIFV_SCOPE_THREAD, DIFV_KIND_SCALAR},
+          {DIF_OP_LDGAA, DIF_OP_STGAA, DIFV_SCOPE_GLOBAL, DIFV_KIND_ARRAY},
+          {DIF_OP_LDTAA, DIF_OP_STTAA, DIFV_SCOPE_THREAD, DIFV_KIND_ARRAY}}) {
+        auto with = [scope = uint8_t(scope), kind = uint8_t(kind)](std::vector<uint32_t> code,
+                                                                   dif_type type = int_type()) {
+            return Difo{std::move(code), type, {}, std::string("x", 2),
+                        {variable(kNumber, scope, int_type(), kind), variable(kText, scope, string_type(), kind)}};
         };
         uint32_t number = var_op(fetch, kNumber, 1), text = var_op(fetch, kText, 1);
         CHECK(is_heavy(with({number, ret(1)}, string_type()))); // trace(stringof(x))

@@ -559,12 +559,14 @@ TEST_CASE("the tier of a clause", "[engine][tier]") {
     dof.ecb("test:::go", traces(dof, {literal("a text"), arg(0)}));
     dof.ecb("test:::go", {dof.trace({{ldgs(DIF_VAR_PROBEFUNC, 1), ret(1)}, string_type()})});
     dof.ecb("test:::go", {dof.trace(literal(std::string(DBK_SIMPLE_TEXT_MAX + 1, 'x')))});
+    dof.ecb("test:::go", traces(dof, std::vector<Difo>(8, literal(std::string(256, 'x'))))); // much work
     engine.start(dof.build());
     CHECK(tiers(go) == std::vector<uint32_t>{
                            DBK_TIER_ARGUMENTS, DBK_TIER_ARGUMENTS, DBK_TIER_SIMPLE, DBK_TIER_SIMPLE,
                            DBK_TIER_SIMPLE, DBK_TIER_SIMPLE, DBK_TIER_GENERAL, DBK_TIER_GENERAL,
                            DBK_TIER_GENERAL, DBK_TIER_GENERAL, DBK_TIER_SIMPLE, DBK_TIER_CELLS,
-                           DBK_TIER_SIMPLE, DBK_TIER_CELLS, DBK_TIER_CELLS, DBK_TIER_GENERAL});
+                           DBK_TIER_SIMPLE, DBK_TIER_CELLS, DBK_TIER_CELLS, DBK_TIER_GENERAL,
+                           DBK_TIER_GENERAL});
 }
 
 TEST_CASE("what a probe's only clause is, others come and go", "[engine][tier]") {

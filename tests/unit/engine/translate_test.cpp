@@ -66,14 +66,14 @@ public:
         return expression(int_type(bytes));
     }
     Difo text() {
-        static constexpr uint32_t kNames[] = {DIF_VAR_EXECNAME, DIF_VAR_PROBEPROV,
-                                              DIF_VAR_PROBENAME};
+        static constexpr uint32_t kNames[] = {DIF_VAR_EXECNAME, DIF_VAR_PROBEPROV, DIF_VAR_PROBEMOD,
+                                              DIF_VAR_PROBEFUNC, DIF_VAR_PROBENAME};
         if (below(2) != 0)
-            return {{ldgs(kNames[below(3)], 1), ret(1)}, string_type()};
-        return {{sets(0, 1), ret(1)},
-                string_type(),
-                {},
-                std::string(below(20), static_cast<char>(1 + below(255))) + '\0'};
+            return {{ldgs(kNames[below(5)], 1), ret(1)}, string_type()};
+        std::string characters;
+        for (uint32_t count = below(40); count > 0; count--)
+            characters += static_cast<char>(1 + below(255));
+        return {{sets(0, 1), ret(1)}, string_type(), {}, characters + '\0'};
     }
     Action action(Dof& dof) {
         switch (below(8)) {
@@ -111,6 +111,7 @@ public:
         dof.option(DBK_OPT_SEGMENTSIZE, 4096);
         dof.option(DTRACEOPT_BUFSIZE, 16384); // segments fill, and soon old bytes lie where records come
         dof.option(DTRACEOPT_DYNVARSIZE, 4096);
+        dof.option(DTRACEOPT_STRSIZE, 16); // some literals, and the function, are longer
         for (uint32_t i = 0; i < kClauses; i++) {
             const std::string probe = "test:::p" + std::to_string(i % kProbes);
             const uint32_t predicate = below(2) == 0 ? DOF_SECIDX_NONE : dof.difo(expression(int_type()));
@@ -151,7 +152,7 @@ Left run(const std::vector<uint8_t>& image, uint32_t aggregate, const Bind& bind
     for (uint32_t i = 0; i < Clauses::kProbes; i++)
         names.push_back("p" + std::to_string(i));
     for (const std::string& name : names) // clauses read up to six arguments: where fewer are at hand, they ask for them
-        probes.push_back(&engine.probe("test", "", "", name.c_str(), static_cast<uint8_t>(probes.size() % 9)));
+        probes.push_back(&engine.probe("test", "module", "a_function_that_is_longer", name.c_str(), static_cast<uint8_t>(probes.size() % 9)));
     Loaded loaded = load(image);
     INFO(loaded.reason);
     REQUIRE(loaded.error == 0);
