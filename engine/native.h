@@ -248,9 +248,9 @@ static __probe_ctx_inline void dbk_native_integer(uint8_t *to, uint64_t value, u
 	dbk_store_integer(to, value, size);
 }
 
-/** dbk_native_text() - of a text of @length at @base + @used says at @offset where it is; returns
+/** dbk_native_tail() - of a text of @length at @base + @used says at @offset where it is; returns
  * the end of the tail.  @mask: see dbk_step.word_mask */
-static __probe_ctx_inline uint32_t dbk_native_text(uint8_t *base, uint32_t used, uint32_t offset,
+static __probe_ctx_inline uint32_t dbk_native_tail(uint8_t *base, uint32_t used, uint32_t offset,
 						   uint64_t mask, uint32_t length)
 {
 	uint32_t ref = used | length << 16; /* struct dbk_tail_ref */

@@ -160,7 +160,7 @@ private:
     }
     void predicate();
     void step(const dbk_step& step);
-    void text(const dbk_step& step, const std::string& base, const std::string& used);
+    void tail(const dbk_step& step, const std::string& base, const std::string& used);
     void literal(const dbk_step& step, const std::string& base, const std::string& used);
     void aggregate(const dbk_step& step);
     void store_thread(const dbk_step& step);
@@ -223,8 +223,8 @@ void ClauseWriter::store_thread(const dbk_step& step) {
 }
 
 /// Where the text that was stored last is.
-void ClauseWriter::text(const dbk_step& step, const std::string& base, const std::string& used) {
-    put(strprintf("%s = dbk_native_text(%s, %s, %u, 0x%" PRIx64 "ull, length);", used.c_str(),
+void ClauseWriter::tail(const dbk_step& step, const std::string& base, const std::string& used) {
+    put(strprintf("%s = dbk_native_tail(%s, %s, %u, 0x%" PRIx64 "ull, length);", used.c_str(),
                   base.c_str(), used.c_str(), step.offset, step.word_mask));
 }
 
@@ -262,7 +262,7 @@ void ClauseWriter::step(const dbk_step& step) {
     }
     case DBK_STEP_EXECNAME:
         put("length = dbk_native_execname(" + base + ", " + used + ");");
-        text(step, base, used);
+        tail(step, base, used);
         break;
     case DBK_STEP_TEXT:
         if (step.expr.kind == DBK_EXPR_LITERAL)
@@ -270,7 +270,7 @@ void ClauseWriter::step(const dbk_step& step) {
         else
             put(strprintf("length = dbk_native_name(n, 0x%x, %u, %s, %s);", step.expr.operand,
                           dbk_step_text_most(&step), base.c_str(), used.c_str()));
-        text(step, base, used);
+        tail(step, base, used);
         break;
     case DBK_STEP_KEY_BEGIN:
         in_key_ = true;
