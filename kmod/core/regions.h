@@ -18,7 +18,7 @@ bool dbk_rings_region_pages(u64 offset, struct dbk_pages *pages_ret);
  * Context: [S]. */
 void dbk_rings_bank_bytes(u32 ring_id, u64 *inside_ret, u64 *outside_ret);
 
-/** dbk_rings_region_count() - for DBK_IOC_STATUS.  Context: [S]. */
+/** dbk_rings_region_count() - for DBK_IOC_STATUS.  Context: [L]. */
 u32 dbk_rings_region_count(void);
 
 /** dbk_ring_ecb_count() - from its own metadata.  Context: [S]. */
