@@ -171,6 +171,14 @@ TEST_CASE("plain predicates are recognised", "[engine][lower]") {
     CHECK(One(is_execname(std::string(16, 'x'), DIF_OP_BE)).predicate().kind == DBK_PREDICATE_EXPR);
     CHECK(One({{ldgs(DIF_VAR_ARG0, 1), ret(1)}}).predicate().simple);
     CHECK_FALSE(One({{ldgs(DIF_VAR_ERRNO, 1), ret(1)}}).predicate().simple);
+    // The address of a string beside a number: only the interpreter has it.
+    Difo literal = comparison(DIF_VAR_EXECNAME, DIF_OP_BE, 7);
+    CHECK(One(literal).predicate().left.kind == DBK_EXPR_DIF);
+    CHECK_FALSE(holds(literal, false, {}));
+    literal.code[0] = sets(0, 1);
+    literal.strings = std::string("x", 2);
+    CHECK(One(literal).predicate().left.kind == DBK_EXPR_DIF);
+    CHECK_FALSE(holds(literal, false, {}));
 }
 
 TEST_CASE("two values put together are recognised", "[engine][lower]") {

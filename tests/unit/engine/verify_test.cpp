@@ -561,3 +561,18 @@ TEST_CASE("what all programs come to is bounded by the machine's memory", "[engi
     for (auto* consumer : consumers)
         dbk_consumer_destroy(consumer);
 }
+
+TEST_CASE("a key has room for what is pushed between two flushts", "[engine][verify]") {
+    const uint32_t fetch = var_op(DIF_OP_LDGAA, kVar, 1);
+    Dof dof;
+    dof.difo({{push_value(0), fetch, flushts(), push_value(0), push_value(0), fetch, flushts(), ret(1)},
+              int_type(),
+              {},
+              "",
+              {variable(kVar, DIFV_SCOPE_GLOBAL, int_type(), DIFV_KIND_ARRAY)}});
+    Loaded loaded = load(dof.build());
+    INFO(loaded.reason);
+    REQUIRE(loaded.error == 0);
+    CHECK(loaded.program->dynamic_key_bytes == 16);
+    dbk_program_destroy(loaded.program);
+}
