@@ -229,9 +229,11 @@ static __probe_ctx_inline void dbk_native_withdraw(const struct dbk_native *n,
 	dbk_withdraw_simple(n->cpu, record);
 }
 
-/** dbk_native_pay() - for what was done of the clause */
-static __probe_ctx_inline void dbk_native_pay(const struct dbk_native *n)
+/** dbk_native_pay() - for what was done of the clause, @most at most, as dbk_native_affords() was
+ * asked for */
+static __probe_ctx_inline void dbk_native_pay(const struct dbk_native *n, uint32_t most)
 {
+	dbk_probe_assert(n->work <= most);
 	n->cpu->work_left -= n->work;
 	n->cpu->unsampled--;
 }

@@ -164,10 +164,7 @@ private:
     void literal(const dbk_step& step, const std::string& base, const std::string& used);
     void aggregate(const dbk_step& step);
     void store_thread(const dbk_step& step);
-    void pay() {
-        if (charged_)
-            put("dbk_native_pay(n);");
-    }
+    std::string pay() const { return strprintf("dbk_native_pay(n, %" PRIu64 ");", cost_.work); }
 
     const dbk_plan& plan_;
     Cost cost_;
@@ -194,7 +191,7 @@ void ClauseWriter::predicate() {
     quote(plan_.desc->predicate);
     const std::string asked = value(predicate.left);
     put("if (" + asked + " == 0) {");
-    put("\tdbk_native_pay(n);\n\t\treturn true;\n\t}");
+    put("\t" + pay() + "\n\t\treturn true;\n\t}");
 }
 
 void ClauseWriter::aggregate(const dbk_step& step) {
@@ -218,7 +215,7 @@ void ClauseWriter::store_thread(const dbk_step& step) {
     if (plan_.has_record)
         put("\tdbk_native_withdraw(n, record);");
     if (charged_)
-        put("\tdbk_native_pay(n);");
+        put("\t" + pay());
     put("\treturn true;\n\t}");
 }
 
@@ -317,7 +314,8 @@ std::string ClauseWriter::function(uint32_t index) {
         step(*one);
     if (plan_.has_record)
         put(strprintf("dbk_native_commit(n, used, %s);", plan_.variable ? "true" : "false"));
-    pay();
+    if (charged_)
+        put(pay());
     put("return true;");
     const std::string own = strprintf("%s_clause_%u", name_.c_str(), index),
                       with = "(struct dbk_cpu *cpu, const struct dbk_ecb *ecb,\n\t\t\tstruct dbk_buffer *buffer, "
