@@ -5,6 +5,7 @@
 #include "engine/translate/expressions.hpp"
 
 #include "base/result.hpp"
+#include "formats/dof/dof_printer.hpp"
 
 extern "C" {
 #include "engine/run/dif.h"
@@ -271,7 +272,44 @@ std::string in_comment(std::string_view text) {
     return safe;
 }
 
+namespace {
+
+/// What is said of an instruction that no whole clause has; "": another of its object says more.
+std::string reason_of(const dbk_insn& insn) {
+    switch (insn.op) {
+    case DBK_IOP_LOAD_VAR:
+    case DBK_IOP_LOAD_GUARDED: return formats::builtin_name(insn.arg);
+    case DBK_IOP_LOAD_ARGS: return "args[]";
+    case DBK_IOP_LOAD_UREGS: return "uregs[]";
+    case DBK_IOP_LOAD:
+    case DBK_IOP_LOAD_USER: return "a load that may fault";
+    case DBK_IOP_STORE: return "a store that may fault";
+    case DBK_IOP_SDIV:
+    case DBK_IOP_UDIV:
+    case DBK_IOP_SREM:
+    case DBK_IOP_UREM: return "a division by what may be 0";
+    case DBK_IOP_LOAD_ARRAY:
+    case DBK_IOP_STORE_ARRAY:
+    case DBK_IOP_LOAD_THREAD_ARRAY:
+    case DBK_IOP_STORE_THREAD_ARRAY: return "an associative array";
+    case DBK_IOP_STORE_THREAD: return "an expression that sets a thread-local variable";
+    case DBK_IOP_SCMP: return "a comparison of strings";
+    case DBK_IOP_CALL: return std::string(dbk_subr_name(insn.arg)) + "()";
+    case DBK_IOP_ALLOCS: return "alloca()";
+    case DBK_IOP_COPYS: return "memory that is copied";
+    default: return "";
+    }
+}
+
+bool is_name(const dbk_insn& insn) {
+    return insn.op == DBK_IOP_LOAD_VAR &&
+           ((insn.arg >= DIF_VAR_PROBEPROV && insn.arg <= DIF_VAR_PROBENAME) || insn.arg == DIF_VAR_EXECNAME);
+}
+
+} // namespace
+
 std::string why_not_plain(const dbk_program& program, const dbk_difo& difo, Cost& cost) {
+    bool all_plain = true;
     std::string why;
     const std::vector<bool> divides = divisions_by_constants(difo);
     cost.work += difo.work;
@@ -286,12 +324,13 @@ std::string why_not_plain(const dbk_program& program, const dbk_difo& difo, Cost
             plain = !program.vars[insn.arg].by_ref;
             cost.work += DBK_WORK_CALL + program.vars[insn.arg].bytes;
         }
+        all_plain = all_plain && plain;
         if (!plain && insn.op == DBK_IOP_CALL)
-            return std::string(dbk_subr_name(insn.arg)) + "()";
-        if (!plain && why.empty())
-            why = insn.op == DBK_IOP_LOAD_VAR ? kLookedUp : "an expression that may fault";
+            return reason_of(insn);
+        if (!plain && why.empty() && !is_name(insn))
+            why = reason_of(insn);
     }
-    return why;
+    return !all_plain && why.empty() ? "a string" : why;
 }
 
 bool has_stores(const dbk_difo& difo) {

@@ -33,9 +33,6 @@ struct Cost {
 /// needs what only dbk_run_plan() sets up; "": it can.  Adds to `cost` what it may cost.
 std::string why_not_plain(const dbk_program& program, const dbk_difo& difo, Cost& cost);
 
-/// What is said of such a variable.
-constexpr const char* kLookedUp = "a variable that the engine looks up";
-
 /// Whether it stores into variables.
 bool has_stores(const dbk_difo& difo);
 

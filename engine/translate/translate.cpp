@@ -4,6 +4,7 @@
 #include "engine/translate/expressions.hpp"
 
 #include "base/result.hpp"
+#include "formats/dof/dof_printer.hpp"
 
 extern "C" {
 #include "engine/run/dif.h"
@@ -48,7 +49,9 @@ std::string WholeCheck::why_not(const dbk_expr& expr) {
         return "a load that may fault";
     if (expr.kind == DBK_EXPR_SPECULATION)
         return "speculation()";
-    if (expr.kind == DBK_EXPR_COPYINSTR || expr.kind == DBK_EXPR_NAME)
+    if (expr.kind == DBK_EXPR_COPYINSTR)
+        return "copyinstr()";
+    if (expr.kind == DBK_EXPR_NAME)
         return "a string";
     if (expr.kind == DBK_EXPR_DIVIDED)
         return why_not(*expr.dividend);
@@ -56,7 +59,7 @@ std::string WholeCheck::why_not(const dbk_expr& expr) {
         cost_.args = std::max(cost_.args, expr.operand + 1);
     if (expr.kind == DBK_EXPR_BINARY && expr.right == DBK_EXPR_ARG)
         cost_.args = std::max(cost_.args, static_cast<uint32_t>(expr.constant) + 1);
-    return dbk_is_simple(&expr) ? "" : kLookedUp;
+    return dbk_is_simple(&expr) ? "" : formats::builtin_name(expr.operand);
 }
 
 std::string WholeCheck::why_not(const dbk_step& step) {
@@ -84,7 +87,7 @@ std::string WholeCheck::why_not(const dbk_step& step) {
             cost_.work += DBK_ROUND_UP(dbk_step_text_most(&step), 8);
         return step.expr.kind == DBK_EXPR_ARG ? "a recorded string" : "";
     case DBK_STEP_STRING:
-        return "a string";
+        return step.expr.kind == DBK_EXPR_COPYINSTR ? "copyinstr()" : "a string";
     case DBK_STEP_BYTES:
         return "memory that is copied";
     case DBK_STEP_STACK:
@@ -130,7 +133,7 @@ std::string WholeCheck::why_not() {
             return why;
     if (plan_.simple_bytes > DBK_RECORD_BYTES_MAX)
         return "a record that may be too long";
-    return cost_.work > DBK_SIMPLE_WORK_MAX ? "its work" : "";
+    return cost_.work > DBK_WORK_FIRING ? "more work than a firing may cost" : "";
 }
 
 /// One whole clause.

@@ -38,18 +38,6 @@ const char* subroutine_name(uint32_t subroutine) {
     }
 }
 
-const char* builtin_name(uint32_t id) {
-    switch (id) {
-#define DBK_VAR_NAME(name, id, text)                                                               \
-    case id:                                                                                       \
-        return text;
-        DBK_DIF_VARS(DBK_VAR_NAME)
-#undef DBK_VAR_NAME
-    default:
-        return "";
-    }
-}
-
 uint8_t variable_scope(uint32_t op) {
     switch (op) {
     case DIF_OP_LDTA:
@@ -153,6 +141,18 @@ std::string print_variable(const DifVariable& variable) {
 }
 
 } // namespace
+
+const char* builtin_name(uint32_t id) {
+    switch (id) {
+#define DBK_VAR_NAME(name, id, text)                                                               \
+    case id:                                                                                       \
+        return text;
+        DBK_DIF_VARS(DBK_VAR_NAME)
+#undef DBK_VAR_NAME
+    default:
+        return "";
+    }
+}
 
 std::string quote(const std::string& text) {
     std::string out = "\"";

@@ -24,6 +24,9 @@ std::string print_difo(const Difo& difo);
 /// Returns one instruction: "ldgs DT_VAR(262), %r1    ! arg0".  An unknown opcode is shown as such.
 std::string print_instruction(const Difo& difo, uint32_t instruction);
 
+/// Returns the name in D of a built-in variable; "" of an id that is none.
+const char* builtin_name(uint32_t id);
+
 /// Returns a type: "D type (integer) (size 8)", "string (unknown) by ref (size 256)".
 std::string print_dif_type(const dif_type& type);
 
