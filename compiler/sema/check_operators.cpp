@@ -262,7 +262,8 @@ TypedPtr ExprChecker::compare(BinaryOp op, TypedPtr left, TypedPtr right, const 
                    (types_.is_char_array(left->type) && types_.is_char_array(right->type));
     if (strings && types_.is_string_like(left->type) && types_.is_string_like(right->type)) {
         if (left->op == TypedOp::string && right->op == TypedOp::string) {
-            int order = left->text.compare(right->text);
+            const uint64_t most = types_.string_bytes(); // as the engine compares them
+            int order = left->text.compare(0, most, right->text, 0, most);
             uint64_t sign = static_cast<uint64_t>(static_cast<int64_t>((order > 0) - (order < 0)));
             return make_constant(compute(typed_op(op), false, sign, 0), result, span);
         }
