@@ -66,9 +66,11 @@ case_disabled() {
 	events "$1" 0
 }
 
-# The enabling is embedded in the module; its recording says how often its probes fired.
+# The enabling is embedded in the module; its recording says how often its probes fired, the kernel's log what of it is native.
 case_daybreak() {
+	dmesg -c >/dev/null
 	insmod "$modules/$1.ko" || return
+	echo "NATIVE $1 $(dmesg | sed -n 's/.*: ring .*: \([0-9]*\) of [0-9]* clauses are native.*/\1/p')"
 	cost "$1"
 	daybreak record --claim -o /tmp/cost.dbrk; daybreak info /tmp/cost.dbrk | sed "s/^/INFO $1 /"
 	rm -f /tmp/cost.dbrk
