@@ -96,6 +96,22 @@ TEST_CASE("a string without a NUL ends at strsize", "[engine][dif]") {
             .value() == 99);
 }
 
+TEST_CASE("strsize counts from the address", "[engine][dif]") {
+    const std::string text = std::string(kStrsize - 1, 'x') + 'y' + std::string(kStrsize, 'z');
+    host = HostState{};
+    host.kernel_memory[0x1000] = text + '\0';
+    auto length_from = [](char wanted) {
+        return run(
+            {{setx(0, 1), setx(1, 2), push_string(1), push_value(2), call(DIF_SUBR_STRCHR, 3),
+              flushts(), push_string(3), call(DIF_SUBR_STRLEN, 4), flushts(), ret(4)},
+             int_type(),
+             {0x1000, static_cast<uint64_t>(wanted)}});
+    };
+    CHECK(length_from('x').value() == kStrsize);
+    CHECK(length_from('y').value() == kStrsize); // which is the last of the string's
+    CHECK(length_from('z').errors == 1);         // NULL: the string has none
+}
+
 TEST_CASE("a variable that was never set", "[engine][dif]") {
     auto loaded = [](uint32_t op, uint8_t scope, dif_type type, std::vector<uint32_t> code,
                      dif_type result) {
@@ -126,6 +142,51 @@ TEST_CASE("a variable that was never set", "[engine][dif]") {
               .errors == 1);
 }
 
+TEST_CASE("a thread-local or an element of address 0", "[engine][dif]") {
+    constexpr uint32_t kOther = kVar + 1, kKeyed = kVar + 2;
+    const dif_type text = string_type(), number = int_type();
+    for (bool is_element : {false, true})
+        for (bool was_set : {false, true}) {
+            const uint32_t store = is_element ? DIF_OP_STGAA : DIF_OP_STTS,
+                           load_it = is_element ? DIF_OP_LDGAA : DIF_OP_LDTS;
+            // %r1 is what it has, %r2 the empty string.
+            auto after = [&](std::vector<uint32_t> code, dif_type result, dif_type type) {
+                const uint8_t scope = is_element ? DIFV_SCOPE_GLOBAL : DIFV_SCOPE_THREAD,
+                              kind = is_element ? DIFV_KIND_ARRAY : DIFV_KIND_SCALAR;
+                std::vector<uint32_t> all = {sets(0, 2),
+                                             push_value(0),
+                                             was_set ? var_op(store, kVar, 2) : nop(),
+                                             was_set ? var_op(store, kVar, 0) : nop(),
+                                             var_op(load_it, kVar, 1),
+                                             flushts()};
+                all.insert(all.end(), code.begin(), code.end());
+                return run(
+                    {all,
+                     result,
+                     {},
+                     std::string(16, '\0'),
+                     {variable(kVar, scope, type, kind), variable(kOther, DIFV_SCOPE_GLOBAL, text),
+                      variable(kKeyed, DIFV_SCOPE_GLOBAL, number, DIFV_KIND_ARRAY)}});
+            };
+            INFO(is_element << was_set);
+            CHECK(after({ret(1)}, number, text).value() == 0);
+            CHECK(after({ret(1)}, text, text).errors == 1);
+            CHECK(after({push_string(1), var_op(DIF_OP_LDGAA, kKeyed, 3), flushts(), ret(0)},
+                        number, text)
+                      .errors == 1);
+            CHECK(after({push_string(1), call(DIF_SUBR_STRLEN, 3), flushts(), ret(0)}, number, text)
+                      .errors == 1);
+            CHECK(after({load(DIF_OP_LDX, 1, 3), ret(0)}, number, bytes_type(16)).errors == 1);
+            CHECK(after({DIF_INSTR_FMT(DIF_OP_SCMP, 1, 2, 0), branch(DIF_OP_BE, 9),
+                         load(DIF_OP_LDX, 0, 3), ret(0)},
+                        number, text)
+                      .errors == 0);
+            CHECK(after({var_op(DIF_OP_STGS, kOther, 1), var_op(DIF_OP_LDGS, kOther, 3), ret(3)},
+                        number, text)
+                      .value() == 0);
+        }
+}
+
 TEST_CASE("a key is bytes, however they were pushed", "[engine][dif]") {
     CHECK(
         element({setx(1, 1), push_value(1)}, {setx(2, 1), push_value(1)}, {~0ull, 0xff}).value() ==
@@ -134,6 +195,16 @@ TEST_CASE("a key is bytes, however they were pushed", "[engine][dif]") {
     CHECK(element({setx(1, 1), push_value(1)},
                   {setx(2, 2), load(DIF_OP_ALLOCS, 2, 3), load(DIF_OP_STX, 1, 3), push_bytes(2, 3)},
                   {5, 8})
+              .value() == 99);
+    // A string of eight characters fills two words, with its NUL.
+    const std::string strings("\0seven77\0eightchr\0", 18);
+    const uint64_t seven = 0x0037376e65766573, eight = 0x7268637468676965;
+    CHECK(element({sets(1, 1), push_string(1)}, {setx(1, 1), push_value(1)}, {seven}, strings)
+              .value() == 99);
+    CHECK(element({sets(9, 1), push_string(1)}, {setx(1, 1), push_value(1)}, {eight}, strings)
+              .value() == 0);
+    CHECK(element({sets(9, 1), push_string(1)}, {setx(1, 1), push_value(1), push_value(0)}, {eight},
+                  strings)
               .value() == 99);
     CHECK(element({push_value(0)}, {push_value(0), push_value(0)}).value() == 0);
     CHECK(element({push_value(0)}, {push_string(0)}).errors == 1); // NULL is not a key
