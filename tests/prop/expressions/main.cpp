@@ -11,12 +11,11 @@
 // A difference is shrunk to the smallest expression that still differs, and printed with the
 // values of what it uses.  Exit status 1 when there was one.
 #include "tests/prop/expressions/trial.hpp"
+#include "tests/prop/programs.hpp"
 
 #include <chrono>
 #include <cinttypes>
 #include <cstdio>
-#include <cstdlib>
-#include <cstring>
 
 using namespace daybreak::prop;
 
@@ -25,7 +24,6 @@ namespace {
 using daybreak::translate::Speed;
 
 constexpr size_t kClauses = 200; // of one program
-constexpr uint64_t kOptimizedEvery = 32; // of those that are native
 constexpr int kDifferencesMax = 10;
 
 struct Totals {
@@ -61,19 +59,10 @@ void run_round(Random& random, std::optional<Speed> native, Totals& totals) {
     }
 }
 
-uint64_t number_argument(int argc, char** argv, const char* name, uint64_t otherwise) {
-    for (int i = 1; i + 1 < argc; i++)
-        if (std::strcmp(argv[i], name) == 0)
-            return std::strtoull(argv[i + 1], nullptr, 0);
-    return otherwise;
-}
-
 } // namespace
 
 int main(int argc, char** argv) {
-    const char* wanted = std::getenv("DAYBREAK_SEED");
-    uint64_t seed = wanted ? std::strtoull(wanted, nullptr, 0) : std::random_device()();
-    seed = number_argument(argc, argv, "--seed", seed);
+    uint64_t seed = seed_argument(argc, argv);
     uint64_t count = number_argument(argc, argv, "--count", 20000);
     uint64_t native = number_argument(argc, argv, "--native", 0); // 0: none
     uint64_t seconds = number_argument(argc, argv, "--seconds", 3600);
@@ -84,7 +73,7 @@ int main(int argc, char** argv) {
         Random random(seed * 1'000'003 + round);
         std::optional<Speed> speed;
         if (native != 0 && round % native == 0)
-            speed = round / native % kOptimizedEvery == 0 ? Speed::quickly_run : Speed::quickly_compiled;
+            speed = speed_of(round / native);
         run_round(random, speed, totals);
         auto spent = std::chrono::steady_clock::now() - start;
         if (totals.differences >= kDifferencesMax || spent > std::chrono::seconds(seconds))

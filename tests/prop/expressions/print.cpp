@@ -2,6 +2,7 @@
 //
 // Expressions and programs as D text
 #include "tests/prop/expressions/model.hpp"
+#include "tests/prop/programs.hpp"
 
 #include <algorithm>
 #include <cinttypes>
@@ -81,17 +82,6 @@ Operator operator_of(Op op) {
     default:
         return {"", 16};
     }
-}
-
-std::string quoted(const std::string& text) {
-    std::string made = "\"";
-    for (char c : text) {
-        char escape[8];
-        bool plain = c >= ' ' && c < 0x7f && c != '"' && c != '\\';
-        std::snprintf(escape, sizeof(escape), "\\%03o", static_cast<unsigned char>(c));
-        made += plain ? std::string(1, c) : escape;
-    }
-    return made + "\"";
 }
 
 class Printer {

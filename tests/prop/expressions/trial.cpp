@@ -3,11 +3,9 @@
 // One program through compiler, verifier and engine; what its clauses recorded
 #include "tests/prop/expressions/trial.hpp"
 
-#include "compiler/compiler.hpp"
 #include "engine/sim/sim_host.hpp"
 #include "engine/sim/simulation.hpp"
-#include "engine/translate/translate.hpp"
-#include "formats/dof/dof_reader.hpp"
+#include "tests/prop/programs.hpp"
 
 #include <algorithm>
 #include <functional>
@@ -18,13 +16,6 @@ namespace daybreak::prop {
 namespace {
 
 constexpr uint64_t kDivisionByZero = 4; // DTRACEFLT_DIVZERO
-
-compiler::CompileOutput compile_text(const std::string& text) {
-    compiler::CompileOptions options;
-    options.sources = {{"prop.d", text}};
-    options.store_source = false;
-    return compiler::compile(options);
-}
 
 /// The clauses that need too many registers; false when something else is wrong.
 bool find_too_large(const compiler::CompileOutput& output, unsigned first_line,
@@ -71,18 +62,6 @@ struct Run {
     std::vector<Outcome> outcomes;
     std::string bytes;
 };
-
-/// Lets the consumer run its program translated; `library_ret` must outlive it.
-base::Result<void> make_native(dbk_consumer* consumer, const base::Bytes& dof, translate::Speed speed,
-                               std::unique_ptr<translate::Library>& library_ret) {
-    DBK_TRY(formats::DofImage image, formats::parse_dof(dof));
-    std::string text = translate::native_file_head() +
-                       translate::translate(*consumer, image.program, "trial").text;
-    DBK_TRY(library_ret, translate::Library::build(text, translate::Host::simulated, speed));
-    if (!dbk_consumer_bind(consumer, library_ret->find("trial")))
-        return base::errorf(base::ErrorCode::invalid, "it cannot be bound");
-    return {};
-}
 
 std::string run(const base::Bytes& dof, const std::vector<Clause>& clauses, std::optional<translate::Speed> native, Run& made) {
     auto host = sim::SimHost::create({});
