@@ -10,8 +10,6 @@ namespace daybreak::prop {
 
 namespace {
 
-constexpr size_t kStringMax = 255; // strsize is 256, NUL included
-
 int64_t as_signed(uint64_t value) {
     return static_cast<int64_t>(value);
 }
@@ -272,7 +270,7 @@ Value Evaluator::value(const Expr& node) {
     case Op::size_of:
         return {node.number, ""};
     case Op::string:
-        return {0, node.text};
+        return {0, node.text.substr(0, kStringMax)};
     case Op::variable:
         return world_.load(node.place, keys(node, node.operands.size()));
     case Op::conditional: {

@@ -173,6 +173,8 @@ ExprPtr Generator::literal() {
 ExprPtr Generator::string_literal() {
     Expr node{Op::string, &kString};
     node.text = random_text(random_);
+    if (chance(5)) // differs from others of them where it is cut
+        node.text.insert(0, kStringMax - random_() % 9, 'a');
     return make(std::move(node));
 }
 

@@ -23,6 +23,8 @@
 
 namespace daybreak::prop {
 
+constexpr size_t kStringMax = 256; ///< strsize: characters of a string, its NUL not among them
+
 /// An integer type, or the string type.
 struct Type {
     const char* name;
