@@ -12,12 +12,17 @@
 
 namespace daybreak::base {
 
+/// Returns what mkstemp() and mkdtemp() take: below $TMPDIR, or /tmp, with `name` in it.
+inline std::string temporary_path(const std::string& name) {
+    const char* below = std::getenv("TMPDIR");
+    return std::string(below && *below ? below : "/tmp") + "/" + name + "-XXXXXX";
+}
+
 class TemporaryFolder {
 public:
     /// Makes one below $TMPDIR, or /tmp, with `name` in its name.  Errors: io and its kin.
     static Result<TemporaryFolder> create(const std::string& name) {
-        const char* below = std::getenv("TMPDIR");
-        std::string path = std::string(below && *below ? below : "/tmp") + "/" + name + "-XXXXXX";
+        std::string path = temporary_path(name);
         if (::mkdtemp(path.data()) == nullptr)
             return errno_errorf("cannot make a temporary folder %s ($TMPDIR says where)",
                                 path.c_str());

@@ -11,15 +11,21 @@
 
 namespace daybreak::cmd {
 
-/// What a program printed, and whether it ended with 0.  What it said on standard error went there.
+/// What a program printed, and whether it ended with 0.
 struct Filtered {
     std::string output;
     bool ended_well = false;
 };
 
+struct FilterOptions {
+    bool takes_errors = false; ///< what it says on standard error is output too, else it goes there
+    /// A signal that the caller holds ends what it started as well; it cannot ask at the terminal.
+    bool is_group = false;
+};
+
 /// Runs a command with `input` as its standard input, a file.  Errors: not_found when it cannot be
-/// started, with `what` needs it; io.
+/// started, with `what` needs it; interrupted: by a signal that the caller holds (HeldSignals); io.
 base::Result<Filtered> run_filter(const std::string& what, std::vector<std::string> words,
-                                  base::ByteView input);
+                                  base::ByteView input, FilterOptions options = {});
 
 } // namespace daybreak::cmd

@@ -6,12 +6,15 @@
 #include "base/file.hpp"
 #include "base/temporary_folder.hpp"
 #include "cmd/filter.hpp"
+#include "cmd/held_signals.hpp"
 #include "cmd/terminal.hpp"
 #include "daybreak_version.hpp"
 #include "engine/sim/simulation.hpp"
 #include "engine/translate/translate.hpp"
 #include "formats/dof/dof_reader.hpp"
 
+#include <algorithm>
+#include <cstring>
 #include <filesystem>
 
 #ifdef DAYBREAK_RUNS_NATIVE
@@ -36,12 +39,26 @@ Result<void> write_file(const std::string& path, base::ByteView content) {
     return file.commit();
 }
 
-Result<void> run_openly(const std::vector<std::string>& words) {
-    DBK_TRY(Filtered done, run_filter("--native", words, {}));
-    if (done.ended_well)
+/// Runs kmod/build.
+Result<void> run_build(const std::vector<std::string>& words, bool quietly) {
+    auto done = run_filter("--native", words, {}, {.takes_errors = quietly, .is_group = true});
+    if (!done.ok() && done.error().code() == base::ErrorCode::interrupted)
+        complain(base::strprintf("interrupted by SIG%s: nothing was written",
+                                 ::sigabbrev_np(HeldSignals::came())));
+    if (!done.ok())
+        return std::move(done).error();
+    if (done->ended_well)
         return {};
-    return base::errorf(base::ErrorCode::unsupported,
-                        "no native programs, for the reason above; without --native they are embedded to be interpreted");
+    if (!quietly)
+        return base::errorf(base::ErrorCode::unsupported,
+                            "no native programs, for the reason above; without --native they are "
+                            "embedded to be interpreted");
+    std::string said = done->output; // its own last words, or else the last line
+    said.erase(std::min(said.find_last_not_of('\n') + 1, said.size()));
+    const size_t own = said.rfind("kmod/build: ");
+    said.erase(0, own != said.npos ? own : said.rfind('\n') + 1);
+    return base::errorf(base::ErrorCode::unsupported, "%s",
+                        said.empty() ? (words[0] + " failed").c_str() : said.c_str());
 }
 
 } // namespace
@@ -79,12 +96,13 @@ Result<base::Bytes> native_module(const NativeBuild& build, base::ByteView modul
                             build.sources.empty() ? "install daybreak-dkms, or say --sources FOLDER"
                                                   : "--sources takes a clone of Daybreak, or what daybreak-dkms installs");
     DBK_TRY(std::string text, native_text(untrusted_dofs));
+    const HeldSignals until_the_folder_is_removed;
     DBK_TRY(base::TemporaryFolder folder, base::TemporaryFolder::create("daybreak-native"));
     DBK_TRY_VOID(write_file(folder.at("programs.c"), base::as_bytes(text)));
     DBK_TRY_VOID(write_file(folder.at("module.ko"), module));
     const std::vector<std::string> words = {script, kernel, folder.at("build"), "DBK_NATIVE=" + folder.at("programs.c"),
                                             "DBK_MODULE=" + folder.at("module.ko"), "DBK_RELEASE=" + release};
-    DBK_TRY_VOID(build.run ? build.run(words) : run_openly(words));
+    DBK_TRY_VOID(run_build(words, build.quietly));
     return base::read_file(folder.at("build/daybreak.ko"));
 }
 

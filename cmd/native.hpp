@@ -26,12 +26,12 @@ base::Result<std::string> native_text(const std::vector<base::ByteView>& untrust
 struct NativeBuild {
     std::string sources;      ///< a folder with kmod/build; empty: that of daybreak-dkms
     std::string kernel_build; ///< the kernel's build tree; empty: /lib/modules/RELEASE/build
-    /// Runs kmod/build; empty: what it says goes to standard error.
-    std::function<base::Result<void>(const std::vector<std::string>& words)> run = {};
+    bool quietly = false;     ///< what kmod/build says last is the error, else it says all itself
 };
 
 /// Returns a module, of kernel `release`, with native forms of programs.  They are not embedded.
-/// Errors: not_found (sources), unsupported, as native_text(), as build.run.
+/// Errors: not_found (sources), unsupported, as native_text().
+/// A signal ends the process after the folder of the build was removed, which is said.
 base::Result<base::Bytes> native_module(const NativeBuild& build, base::ByteView module, const std::string& release,
                                         const std::vector<base::ByteView>& untrusted_dofs);
 

@@ -6,6 +6,7 @@
 #include "base/file.hpp"
 #include "base/temporary_folder.hpp"
 #include "cmd/filter.hpp"
+#include "cmd/held_signals.hpp"
 #include "formats/abi/signature.h"
 
 #include <cctype>
@@ -61,6 +62,7 @@ Result<std::string> sign_image(const std::string& image, const Signer& signer) {
     if (!pem.ended_well)
         return errorf(ErrorCode::invalid, "openssl cannot read the certificate %s",
                       signer.certificate.c_str());
+    const HeldSignals until_the_folder_is_removed;
     DBK_TRY(base::TemporaryFolder folder, base::TemporaryFolder::create("daybreak-sign"));
     for (const auto& [name, text] :
          std::map<std::string, std::string>{{"certificate", pem.output}, {"in", image}}) {

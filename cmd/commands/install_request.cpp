@@ -148,15 +148,7 @@ std::string text_of(const base::Bytes& bytes) {
 /// Has the programs compiled into a module.  Returns why they are not, which was said; "" when they are.
 std::string make_native(const Host& host, const InstallArguments& arguments, const std::string& release,
                         const std::vector<formats::EmbeddedImage>& images, base::Bytes& module) {
-    NativeBuild build{arguments.sources, host.at("/lib/modules/" + release + "/build")};
-    build.run = [&host](const std::vector<std::string>& words) -> Result<void> {
-        auto ran = host.run(words);
-        if (ran.ok())
-            return {};
-        const std::string& said = ran.error().message(); // the last line is its reason
-        const size_t at = said.rfind("kmod/build: ");
-        return errorf(ErrorCode::unsupported, "%s", said.c_str() + (at == std::string::npos ? 0 : at));
-    };
+    const NativeBuild build{arguments.sources, host.at("/lib/modules/" + release + "/build"), true};
     auto native = native_module(build, module, release, formats::views_of(images));
     if (native.ok()) {
         module = *std::move(native);
