@@ -61,30 +61,41 @@ Result<void> run_build(const std::vector<std::string>& words, bool quietly) {
                         said.empty() ? (words[0] + " failed").c_str() : said.c_str());
 }
 
+Result<std::string> translated_program(base::ByteView untrusted_dof, const std::string& name) {
+    DBK_TRY(formats::DofImage image, formats::parse_dof(untrusted_dof));
+    std::string text;
+    sim::SimulationOptions options;
+    options.aggregate_default = DBK_AGGREGATE_RECORD; // an embedded program's
+    if (image.program.target && image.program.target->typed)
+        options.release = image.program.target->release;
+    options.created = [&](dbk_consumer* consumer) -> Result<void> {
+        text = translate::translate(*consumer, image.program, name).text;
+        return {};
+    };
+    DBK_TRY(auto host, sim::BareHost::create({}));
+    DBK_TRY(auto simulation, sim::Simulation::load(*host, untrusted_dof, options));
+    return text;
+}
+
 } // namespace
 
-Result<std::string> native_text(const std::vector<base::ByteView>& untrusted_dofs) {
+Result<std::string> native_text(const std::vector<NativeSource>& programs) {
     std::string text = translate::native_file_head();
     std::vector<std::string> names;
-    for (base::ByteView untrusted_dof : untrusted_dofs) {
+    for (const NativeSource& program : programs) {
         names.push_back(kTableName + std::to_string(names.size()));
-        DBK_TRY(formats::DofImage image, formats::parse_dof(untrusted_dof));
-        sim::SimulationOptions options;
-        options.aggregate_default = DBK_AGGREGATE_RECORD; // an embedded program's
-        if (image.program.target && image.program.target->typed)
-            options.release = image.program.target->release;
-        options.created = [&](dbk_consumer* consumer) -> Result<void> {
-            text += translate::translate(*consumer, image.program, names.back()).text;
-            return {};
-        };
-        DBK_TRY(auto host, sim::BareHost::create({}));
-        DBK_TRY(auto simulation, sim::Simulation::load(*host, untrusted_dof, options));
+        auto translated = translated_program(program.untrusted_dof, names.back());
+        if (!translated.ok())
+            return program.name.empty() ? std::move(translated).error()
+                                        : std::move(translated).error().with_context(program.name);
+        text += *translated;
     }
     return text + translate::native_file_tail(names);
 }
 
-Result<base::Bytes> native_module(const NativeBuild& build, base::ByteView module, const std::string& release,
-                                  const std::vector<base::ByteView>& untrusted_dofs) {
+Result<base::Bytes> native_module(const NativeBuild& build, base::ByteView module,
+                                  const std::string& release,
+                                  const std::vector<NativeSource>& programs) {
     const std::string sources =
         build.sources.empty() ? "/usr/src/daybreak-" DAYBREAK_VERSION : build.sources;
     const std::string kernel =
@@ -95,7 +106,7 @@ Result<base::Bytes> native_module(const NativeBuild& build, base::ByteView modul
                             "--native compiles with the module's sources, and %s is not there: %s", script.c_str(),
                             build.sources.empty() ? "install daybreak-dkms, or say --sources FOLDER"
                                                   : "--sources takes a clone of Daybreak, or what daybreak-dkms installs");
-    DBK_TRY(std::string text, native_text(untrusted_dofs));
+    DBK_TRY(std::string text, native_text(programs));
     const HeldSignals until_the_folder_is_removed;
     DBK_TRY(base::TemporaryFolder folder, base::TemporaryFolder::create("daybreak-native"));
     DBK_TRY_VOID(write_file(folder.at("programs.c"), base::as_bytes(text)));

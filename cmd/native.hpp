@@ -19,8 +19,14 @@ class Library;
 
 namespace daybreak::cmd {
 
+/// A program to translate.
+struct NativeSource {
+    std::string name; ///< put before what is wrong with it; "": nothing is
+    base::ByteView untrusted_dof;
+};
+
 /// Returns programs as a C file, in the form that they have in the module.  Errors: as Simulation::load().
-base::Result<std::string> native_text(const std::vector<base::ByteView>& untrusted_dofs);
+base::Result<std::string> native_text(const std::vector<NativeSource>& programs);
 
 /// What a module with native programs is made with.
 struct NativeBuild {
@@ -32,8 +38,9 @@ struct NativeBuild {
 /// Returns a module, of kernel `release`, with native forms of programs.  They are not embedded.
 /// Errors: not_found (sources), unsupported, as native_text().
 /// A signal ends the process after the folder of the build was removed, which is said.
-base::Result<base::Bytes> native_module(const NativeBuild& build, base::ByteView module, const std::string& release,
-                                        const std::vector<base::ByteView>& untrusted_dofs);
+base::Result<base::Bytes> native_module(const NativeBuild& build, base::ByteView module,
+                                        const std::string& release,
+                                        const std::vector<NativeSource>& programs);
 
 /// Whether this build of daybreak can run what it translates.
 bool can_run_native();

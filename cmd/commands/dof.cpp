@@ -21,8 +21,8 @@ namespace daybreak::cmd {
 
 namespace {
 
-base::Result<void> print_native(const std::vector<base::ByteView>& untrusted_dofs) {
-    DBK_TRY(std::string text, native_text(untrusted_dofs));
+base::Result<void> print_native(const std::vector<NativeSource>& programs) {
+    DBK_TRY(std::string text, native_text(programs));
     put(text);
     return {};
 }
@@ -53,8 +53,12 @@ base::Result<void> print_ways(const formats::EmbeddedImage& image, const formats
 
 base::Result<void> print_module(base::ByteView untrusted_module, bool native) {
     DBK_TRY(auto module, formats::read_module(untrusted_module));
-    if (native)
-        return print_native(formats::views_of(module.images));
+    if (native) {
+        std::vector<NativeSource> programs;
+        for (const formats::EmbeddedImage& image : module.images)
+            programs.push_back({"enabling " + image.name, image.dof});
+        return print_native(programs);
+    }
     put("module for kernel " + module.release + ", " +
         base::counted(module.images.size(), "embedded enabling") + "\n");
     for (const formats::EmbeddedImage& image : module.images) {
@@ -70,8 +74,12 @@ base::Result<void> print_module(base::ByteView untrusted_module, bool native) {
 
 base::Result<void> print_properties(base::ByteView untrusted_text, bool native) {
     DBK_TRY(auto images, formats::read_dof_properties(untrusted_text));
-    if (native)
-        return print_native({images.begin(), images.end()});
+    if (native) {
+        std::vector<NativeSource> programs;
+        for (const base::Bytes& image : images)
+            programs.push_back({"", image});
+        return print_native(programs);
+    }
     for (size_t i = 0; i < images.size(); i++) {
         put(base::strprintf("%sproperty dof-data-%zu, %zu bytes\n", i == 0 ? "" : "\n", i,
                             images[i].size()));
@@ -103,7 +111,7 @@ base::Result<void> print_file(const std::string& path, bool native) {
                             "%s is a trace file, not DOF: daybreak report reads it", path.c_str());
     base::Result<void> printed;
     if (formats::looks_like_dof(bytes))
-        printed = native ? print_native({bytes}) : print_image(bytes);
+        printed = native ? print_native({{"", bytes}}) : print_image(bytes);
     else if (formats::looks_like_dof_properties(bytes))
         printed = print_properties(bytes, native);
     else if (formats::looks_like_module(bytes))

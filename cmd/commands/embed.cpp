@@ -64,7 +64,14 @@ base::Result<std::string> native_clauses_of(base::ByteView embedded) {
 
 /// Refuses to lose programs.
 base::Result<void> check_replaced(const EmbedOptions& options,
-                                  const std::vector<formats::EmbeddedImage>& before) {
+                                  const formats::ModuleFileInfo& module) {
+    const std::vector<formats::EmbeddedImage>& before = module.images;
+    if (options.native && !module.natives.empty()) // a second table cannot be linked to it
+        return base::errorf(
+            base::ErrorCode::invalid,
+            "%s holds native programs already, which --native cannot replace: name the "
+            "module as it was built",
+            options.module_path.c_str());
     if (before.empty() || options.replace)
         return {};
     return base::errorf(base::ErrorCode::invalid,
@@ -156,7 +163,7 @@ base::Result<bool> embed(const EmbedOptions& options) {
     auto before = formats::read_module(module);
     if (!before.ok())
         return std::move(before).error().with_context(options.module_path);
-    DBK_TRY_VOID(check_replaced(options, before->images));
+    DBK_TRY_VOID(check_replaced(options, *before));
     DBK_TRY(std::vector<formats::EmbeddedImage> images, read_programs(options, names, before->release));
     if (images.empty())
         return false;
@@ -166,7 +173,10 @@ base::Result<bool> embed(const EmbedOptions& options) {
                             "%s is the module: name another file to write",
                             options.output_path.c_str());
     if (options.native) {
-        DBK_TRY(module, native_module(options.build, module, before->release, formats::views_of(images)));
+        std::vector<NativeSource> programs;
+        for (size_t i = 0; i < images.size(); i++)
+            programs.push_back({options.program_paths[i], images[i].dof});
+        DBK_TRY(module, native_module(options.build, module, before->release, programs));
     }
     DBK_TRY(base::Bytes embedded, formats::embed_images(module, images));
     DBK_TRY(auto output, base::OutputFile::create(options.output_path));

@@ -149,7 +149,10 @@ std::string text_of(const base::Bytes& bytes) {
 std::string make_native(const Host& host, const InstallArguments& arguments, const std::string& release,
                         const std::vector<formats::EmbeddedImage>& images, base::Bytes& module) {
     const NativeBuild build{arguments.sources, host.at("/lib/modules/" + release + "/build"), true};
-    auto native = native_module(build, module, release, formats::views_of(images));
+    std::vector<NativeSource> programs;
+    for (const formats::EmbeddedImage& image : images)
+        programs.push_back({image.name + ".d", image.dof});
+    auto native = native_module(build, module, release, programs);
     if (native.ok()) {
         module = *std::move(native);
         return "";

@@ -7,6 +7,7 @@
 #include "base/short_string.hpp"
 
 #include <cerrno>
+#include <cinttypes>
 #include <cstring>
 #include <gelf.h>
 #include <memory>
@@ -49,7 +50,42 @@ ByteView section_bytes(Elf_Scn* section) {
     return ByteView(static_cast<const std::byte*>(data->d_buf), data->d_size);
 }
 
+/// What a person is to do with a file that cannot be a module as it is; ok: it is one, or no such
+/// file.
+Result<void> check_whole(ByteView untrusted) {
+    static constexpr struct {
+        std::string_view magic, format, unpack;
+    } kCompressed[] = {{"\xfd"
+                        "7zXZ",
+                        "xz", "xz -d"},
+                       {"\x28\xb5\x2f\xfd", "zstd", "zstd -d"},
+                       {"\x1f\x8b", "gzip", "gzip -d"}};
+    const std::string_view text(reinterpret_cast<const char*>(untrusted.data()), untrusted.size());
+    for (const auto& one : kCompressed)
+        if (text.starts_with(one.magic))
+            return errorf(ErrorCode::unsupported,
+                          "compressed with %s, expected a kernel module as it is: %s unpacks it",
+                          one.format.data(), one.unpack.data());
+    Elf64_Ehdr header = {};
+    if (!looks_like_module(untrusted))
+        return {};
+    if (untrusted.size() < sizeof(header))
+        return errorf(ErrorCode::truncated,
+                      "ends early: an ELF file begins with %zu bytes, it has %zu", sizeof(header),
+                      untrusted.size());
+    std::memcpy(&header, untrusted.data(), sizeof(header));
+    const uint64_t table_bytes = uint64_t{header.e_shnum} * header.e_shentsize;
+    if (header.e_ident[EI_CLASS] == ELFCLASS64 &&
+        (header.e_shoff > untrusted.size() || untrusted.size() - header.e_shoff < table_bytes))
+        return errorf(ErrorCode::truncated,
+                      "ends early: its table of sections, %" PRIu64 " bytes, is at byte %" PRIu64
+                      " of %zu: copy or build it again",
+                      table_bytes, uint64_t{header.e_shoff}, untrusted.size());
+    return {};
+}
+
 Result<OpenModule> open_module(ByteView untrusted_module) {
+    DBK_TRY_VOID(check_whole(untrusted_module));
     if (elf_version(EV_CURRENT) == EV_NONE)
         return errorf(ErrorCode::unsupported, "libelf: %s", elf_errmsg(-1));
     OpenModule module;

@@ -22,14 +22,6 @@ struct EmbeddedImage {
     base::Bytes dof;
 };
 
-/// Their DOF, which they must outlive.
-inline std::vector<base::ByteView> views_of(const std::vector<EmbeddedImage>& images) {
-    std::vector<base::ByteView> views;
-    for (const EmbeddedImage& image : images)
-        views.emplace_back(image.dof);
-    return views;
-}
-
 /// What was compiled from a program: struct dbk_native_part.
 struct NativePart {
     base::Bytes dof;                  ///< of the program that it is of
@@ -61,7 +53,8 @@ base::Result<std::vector<EmbeddedImage>> parse_container(base::ByteView untruste
 bool looks_like_module(base::ByteView untrusted);
 
 /// Returns the images and the target kernel of a module file's bytes.
-/// Errors: invalid when it is not an x86-64 ELF relocatable file, or not Daybreak's module.
+/// Errors: invalid when it is not an x86-64 ELF relocatable file, or not Daybreak's module;
+/// unsupported: it is compressed; truncated: it ends before what its header says is in it.
 base::Result<ModuleFileInfo> read_module(base::ByteView untrusted_module);
 
 /// Returns `untrusted_module` with `images` in place of what was embedded.

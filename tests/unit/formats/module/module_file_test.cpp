@@ -59,6 +59,21 @@ TEST_CASE("a file that is not a module is refused in words", "[formats][module]"
     CHECK_FALSE(program.ok());
 }
 
+TEST_CASE("a module that is compressed or cut short is refused as that", "[formats][module]") {
+    for (const char* magic : {"\xfd"
+                              "7zXZ",
+                              "\x28\xb5\x2f\xfd", "\x1f\x8b"})
+        CHECK(formats::read_module(base::as_bytes(magic)).error().code() ==
+              base::ErrorCode::unsupported);
+    const base::Bytes whole = fake_module();
+    REQUIRE(formats::read_module(whole).ok());
+    for (size_t length = SELFMAG; length < whole.size(); length++) {
+        auto cut = formats::read_module(base::ByteView(whole).first(length));
+        REQUIRE_FALSE(cut.ok());
+        CHECK(cut.error().code() == base::ErrorCode::truncated);
+    }
+}
+
 /// An ELF file of many sections whose names are all in a table without a NUL.
 base::Bytes endless_names(size_t table_bytes) {
     constexpr size_t kSections = 20'000;
