@@ -171,7 +171,8 @@ std::string Generator::integer(int depth) {
     case 8:
         return join({"self->sa[", text(less), "]"});
     default:
-        return word({"this->tn", "n1", "(arg0 / arg2)", "(arg7 >> 3)", "self->sn"});
+        return word({"this->tn", "n1", "(arg0 / arg2)", "(arg7 >> 3)", "self->sn", "(arg3 / 1000)",
+                     "((timestamp - self->sn) % 7)"});
     }
 }
 
