@@ -158,10 +158,10 @@ BOUNDS_ELSEWHERE: dict[str, dict[str, tuple[float | None, float | None]]] = {
         "read-io": (223.3, None), "wake-sdt": (110.1, None), "wake-sched": (191.7, None), "wake-sdt-switch": (371.2, None),
         "wake-off-cpu": (393.7, None), "call-pid": (960.4, None), "trace": (164.8, 164.8), "clauses": (251.6, None),
         "timestamp": (259.7, 226.1), "clauses-timestamp": (456.6, 420.0), "pid": (209.8, 169.0), "execname": (247.1, 211.5), "add": (259.7, 175.2),
-        "printf": (300.1, 225.9), "predicate": (97.9, 97.9), "uid": (132.6, 132.6), "and": (175.4, 175.4),
+        "divide": (279.2, 178.3), "printf": (300.1, 225.9), "predicate": (97.9, 97.9), "uid": (132.6, 132.6), "and": (175.4, 175.4),
         "self": (152.0, 152.0), "count": (247.1, 211.5), "count-engine": (371.3, 268.3), "quantize": (164.8, 164.8),
         "quantize-engine": (305.0, 223.4), "latency": (845.3, 633.3), "latency-literal": (929.6, 641.6), "latency-name": (942.4, 708.4),
-        "latency-fbt": (1154.4, 942.4),
+        "latency-unit": (886.2, 638.5), "latency-fbt": (1154.4, 942.4), "full": (1045.3, None),
         "kinst": (618.7, None), "fbt": (607.1, 607.1), "speculate": (1461.9, 1461.9), "copyinstr": (616.1, 616.1),
     },
 }
