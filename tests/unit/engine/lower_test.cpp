@@ -153,6 +153,7 @@ TEST_CASE("everything else stays interpreted", "[engine][lower]") {
                 {5}}) == DBK_EXPR_DIF); // 5 - arg0
     CHECK(kind(comparison(DIF_VAR_ARG0, DIF_OP_BE, 1)) == DBK_EXPR_DIF);
     CHECK(kind({{sets(0, 1), ret(1)}, int_type(), {}, {"x", 2}}) == DBK_EXPR_DIF);
+    CHECK(kind({{ldgs(DIF_VAR_USTACKDEPTH, 1), sets(0, 1), ret(1)}, string_type(), {}, {"x", 2}}) == DBK_EXPR_DIF); // it may fault
     const std::string longest(DBK_SIMPLE_TEXT_MAX, 'x');
     CHECK(kind({{sets(0, 1), ret(1)}, string_type(), {}, longest + '\0'}) == DBK_EXPR_LITERAL);
     CHECK(kind({{sets(0, 1), ret(1)}, string_type(), {}, longest + "x" + '\0'}) == DBK_EXPR_DIF);

@@ -48,7 +48,7 @@ public:
                 } else { // by a constant, unless its setx is skipped
                     if (below(4) == 0)
                         code.insert(code.end(), {tst(a), branch(DIF_OP_BE, static_cast<uint32_t>(code.size()) + 3)});
-                    code.insert(code.end(), {setx(below(2), b), divide(a, b, to)});
+                    code.insert(code.end(), {setx(below(2), below(4) == 0 ? to : b), divide(a, b, to)});
                 }
                 break;
             case 6:
