@@ -45,7 +45,7 @@ refuses no-such-probe "does not match any probes" daybreak replay -n 'syscall::i
 refuses no-such-value "gid was not recorded at syscall:vmlinux:read:entry" daybreak replay -n 'syscall::read:entry { @[gid] = count(); }' --ring all live.dbrk
 # close() and getppid() were recorded without their returns: whether they came back is not known.
 daybreak postmortem live.dbrk >dead 2>said
-at_least unpaired-are-said "$(grep -c 'not asked about close, getppid: ' said)" 1
+at_least unpaired-are-said "$(grep -c 'not asked about close, getppid: ' said || sort -u said >&2)" 1
 equal unpaired-are-not-open "$(sed -n '/^which system calls/,/^$/p' dead | grep -c 'close$\|getppid$')" 0
 at_least others-are-asked "$(grep -c '^which system calls' dead)" 1
 # The recorded program prints nothing of its own; a part of it can be asked.
