@@ -276,8 +276,8 @@ __probe_ctx __attribute__((__noinline__)) static void run_slowly(struct dbk_cpu 
 
 	enter_ecb(cpu, buffer, args, frame, ecb);
 	left = cpu->work_left;
-	/* What is not charged where there is room is not charged here either: of what its plan was
-	 * charged for, a character costs most more in the general way, and a key is paid again. */
+	/* What is not charged where there is room is not charged here either. In the general way it
+	 * costs more than its plan says: characters DBK_WORK_CHAR each, and a key twice. */
 	if (!pays)
 		cpu->work_left = (2 + DBK_WORK_CHAR) * DBK_SIMPLE_WORK_MAX + DBK_WORK_FAULT;
 	run_entered(cpu, must_ask(&ecb->plan->predicate), &action);

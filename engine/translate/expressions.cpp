@@ -36,8 +36,8 @@ const char* operator_of(uint32_t op) {
 std::string binary_text(uint32_t op, const std::string& a, const std::string& b) {
     bool shift = op == DBK_IOP_SLL || op == DBK_IOP_SRL || op == DBK_IOP_SRA;
     std::string right = shift ? "(" + b + " & 63)" : b;
-    if ((dbk_iop_facts(op) & DBK_OP_SIGNED) !=
-        0) // a shift's count, and a constant divisor, are not negative
+    // Neither a shift's count nor a divisor that is a constant is negative.
+    if ((dbk_iop_facts(op) & DBK_OP_SIGNED) != 0)
         return "(uint64_t)((int64_t)" + a + " " + operator_of(op) + " " +
                (shift ? "" : "(int64_t)") + right + ")";
     return a + " " + operator_of(op) + " " + right;
@@ -284,10 +284,6 @@ std::string reason_of(const dbk_insn& insn) {
     case DBK_IOP_LOAD:
     case DBK_IOP_LOAD_USER: return "a load that may fault";
     case DBK_IOP_STORE: return "a store that may fault";
-    case DBK_IOP_SDIV:
-    case DBK_IOP_UDIV:
-    case DBK_IOP_SREM:
-    case DBK_IOP_UREM: return "a division by what may be 0";
     case DBK_IOP_LOAD_ARRAY:
     case DBK_IOP_STORE_ARRAY:
     case DBK_IOP_LOAD_THREAD_ARRAY:
@@ -297,7 +293,7 @@ std::string reason_of(const dbk_insn& insn) {
     case DBK_IOP_CALL: return std::string(dbk_subr_name(insn.arg)) + "()";
     case DBK_IOP_ALLOCS: return "alloca()";
     case DBK_IOP_COPYS: return "memory that is copied";
-    default: return "";
+    default: return (dbk_iop_facts(insn.op) & DBK_OP_DIVIDES) != 0 ? "a division by what may be 0" : "";
     }
 }
 

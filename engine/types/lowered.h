@@ -38,7 +38,7 @@ enum dbk_expr_kind {
 	DBK_EXPR_VARIABLE,    /* built-in integer variable `operand` */
 	DBK_EXPR_BINARY,      /* `left` `op` `right`, of which none can fault */
 	DBK_EXPR_THREAD,      /* thread-local scalar by value, the program's variable `operand` */
-	DBK_EXPR_DIVIDED,     /* `dividend`, of a kind above but no constant, `op` the number `operand` */
+	DBK_EXPR_DIVIDED,     /* `dividend`, which is ARG or of the three above, by `operand`, not 0: `op` says how */
 	DBK_EXPR_NAME,	      /* string: execname or a probe name, variable `operand` */
 	DBK_EXPR_LITERAL,     /* string: `text`, in the program's image, of `operand` characters */
 	DBK_EXPR_SPECULATION, /* what speculation() gives; instruction `operand` calls it */
