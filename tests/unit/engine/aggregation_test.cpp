@@ -17,14 +17,8 @@ using namespace daybreak::engine_test;
 
 namespace {
 
-Difo arg(uint32_t index) {
-    return {{ldgs(DIF_VAR_ARG0 + index, 1), ret(1)}};
-}
 Difo weight(uint32_t index) {
     return {{ldgs(DIF_VAR_ARG0 + index, 1), ret(1)}, no_type()};
-}
-Difo name(uint32_t id) {
-    return {{ldgs(id, 1), ret(1)}, string_type()};
 }
 
 constexpr uint64_t kLinear = 0x000a000a00000000;       // lquantize(x, 0, 100, 10)
@@ -125,7 +119,8 @@ TEST_CASE("keys make entries, per CPU", "[engine][aggregate]") {
     auto& other = engine.probe("test", "m", "f", "other");
     Dof dof;
     dof.option(DBK_OPT_AGGREGATE, DBK_AGGREGATE_ENGINE);
-    dof.ecb("test:::", dof.aggregate(1, DTRACEAGG_SUM, {name(DIF_VAR_EXECNAME), arg(0)}, arg(1)));
+    dof.ecb("test:::",
+            dof.aggregate(1, DTRACEAGG_SUM, {text_variable(DIF_VAR_EXECNAME), arg(0)}, arg(1)));
     auto* consumer = engine.start(dof.build());
     engine.fire(go, {1, 10});
     engine.fire(other, {1, 5}); // another ECB, the same aggregation
@@ -401,7 +396,7 @@ TEST_CASE("recorded and engine aggregation make the same cells", "[engine][aggre
             Difo increment = weight(2);
             dof.option(DBK_OPT_AGGREGATE, mode);
             dof.option(DTRACEOPT_BUFPOLICY, DBK_POLICY_RING);
-            dof.ecb("test:::go", dof.aggregate(1, c.kind, {name(DIF_VAR_EXECNAME), arg(0)},
+            dof.ecb("test:::go", dof.aggregate(1, c.kind, {text_variable(DIF_VAR_EXECNAME), arg(0)},
                                                c.kind == DTRACEAGG_COUNT ? Difo{} : arg(1),
                                                c.parameter, c.weighted ? &increment : nullptr));
             return dof.build();

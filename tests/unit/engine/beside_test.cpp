@@ -24,14 +24,6 @@ using namespace daybreak::engine_test;
 
 namespace {
 
-constexpr uint32_t kVar = DIF_VAR_OTHER_UBASE;
-
-Difo arg(uint32_t index) {
-    return {{ldgs(DIF_VAR_ARG0 + index, 1), ret(1)}};
-}
-Difo constant(uint64_t value) {
-    return {{setx(0, 1), ret(1)}, int_type(), {value}};
-}
 Dof small(uint64_t bufsize = 16384) {
     Dof dof;
     dof.ecb("test:::go", {dof.trace(arg(0))});

@@ -11,16 +11,8 @@ using namespace daybreak::engine_test;
 
 namespace {
 
-Difo arg(uint32_t index, uint32_t bytes = 8) {
-    return {{ldgs(DIF_VAR_ARG0 + index, 1), ret(1)}, int_type(bytes)};
-}
-
-Difo name(uint32_t id) {
-    return {{ldgs(id, 1), ret(1)}, string_type()};
-}
-
 /// trace(arg0) on test:::go with small segments.
-Dof small(uint64_t policy, uint64_t bufsize = 8192) {
+Dof of_policy(uint64_t policy, uint64_t bufsize = 8192) {
     Dof dof;
     dof.ecb("test:::go", {dof.trace(arg(0))});
     dof.option(DTRACEOPT_BUFPOLICY, policy);
@@ -39,9 +31,9 @@ TEST_CASE("fields lie where META_ECBS says", "[engine][record]") {
     Dof dof;
     host.kernel_memory[0x7000] = "0123456789abcdef";
     dof.ecb("test:::go",
-            {dof.trace(arg(0, 1)), dof.trace(arg(1, 8)), dof.trace(name(DIF_VAR_EXECNAME)),
+            {dof.trace(arg(0, 1)), dof.trace(arg(1, 8)), dof.trace(text_variable(DIF_VAR_EXECNAME)),
              dof.trace(arg(2, 2)), dof.trace({{setx(0, 1), ret(1)}, bytes_type(12), {0x7000}}),
-             dof.trace(name(DIF_VAR_PROBENAME)), dof.trace(arg(3, 4))});
+             dof.trace(text_variable(DIF_VAR_PROBENAME)), dof.trace(arg(3, 4))});
     auto* consumer = engine.start(dof.build());
     engine.fire(go, {0x1122, 0x3344556677889900, 0xaabbccdd, 0x1234567890});
     auto info = ecb_info(consumer, 1);
@@ -104,8 +96,8 @@ TEST_CASE("execname is stored to its end, whatever lies after it", "[engine][rec
         Engine engine;
         auto& go = engine.probe("test", "m", "f", "go");
         Dof dof;
-        dof.ecb("test:::go", {dof.trace(name(DIF_VAR_EXECNAME)), dof.trace(arg(0, 4)),
-                              dof.trace(name(DIF_VAR_PROBENAME))});
+        dof.ecb("test:::go", {dof.trace(text_variable(DIF_VAR_EXECNAME)), dof.trace(arg(0, 4)),
+                              dof.trace(text_variable(DIF_VAR_PROBENAME))});
         dof.option(DTRACEOPT_STRSIZE, strsize);
         auto* consumer = engine.start(dof.build());
         std::vector<std::string> names;
@@ -157,7 +149,7 @@ TEST_CASE("a clause without actions records that it fired; one without data noth
 TEST_CASE("a ring overwrites the oldest segment and says how much", "[engine][buffer]") {
     Engine engine;
     auto& go = engine.probe("test", "m", "f", "go");
-    auto* consumer = engine.start(small(DBK_POLICY_RING).build());
+    auto* consumer = engine.start(of_policy(DBK_POLICY_RING).build());
     const uint64_t count = kPerSegment * 5 + 7;
     for (uint64_t i = 0; i < count; i++)
         engine.fire(go, {i});
@@ -180,7 +172,7 @@ TEST_CASE("a ring overwrites the oldest segment and says how much", "[engine][bu
 TEST_CASE("a fill buffer stops, and END has room", "[engine][buffer]") {
     Engine engine;
     auto& go = engine.probe("test", "m", "f", "go");
-    Dof dof = small(DBK_POLICY_FILL);
+    Dof dof = of_policy(DBK_POLICY_FILL);
     dof.ecb("dtrace:::END", {dof.trace({{setx(0, 1), ret(1)}, int_type(), {777}})});
     auto* consumer = engine.start(dof.build());
     for (uint64_t i = 0; i < kPerSegment * 2 + 5; i++)
@@ -198,7 +190,7 @@ TEST_CASE("a fill buffer stops, and END has room", "[engine][buffer]") {
 TEST_CASE("a switch buffer waits for its reader", "[engine][buffer]") {
     Engine engine;
     auto& go = engine.probe("test", "m", "f", "go");
-    auto* consumer = engine.start(small(DBK_POLICY_SWITCH).build());
+    auto* consumer = engine.start(of_policy(DBK_POLICY_SWITCH).build());
     for (uint64_t i = 0; i < kPerSegment * 2 + 3; i++)
         engine.fire(go, {i});
     CHECK(records(consumer).size() == kPerSegment * 2);
@@ -217,7 +209,7 @@ TEST_CASE("a switch buffer waits for its reader", "[engine][buffer]") {
 TEST_CASE("time that outgrows 32 bits gets a new base", "[engine][buffer]") {
     Engine engine(1, DBK_CLOCK_TSC);
     auto& go = engine.probe("test", "m", "f", "go");
-    auto* consumer = engine.start(small(DBK_POLICY_RING).build());
+    auto* consumer = engine.start(of_policy(DBK_POLICY_RING).build());
     std::vector<uint64_t> steps{10, 0xffffffff, 0x100000000, 5, 0x500000000, 1};
     uint64_t now = host.ticks;
     std::vector<uint64_t> expected;
@@ -241,7 +233,7 @@ TEST_CASE("time that outgrows 32 bits gets a new base", "[engine][buffer]") {
 TEST_CASE("ticks that fall begin a segment", "[engine][buffer]") {
     Engine engine(1, DBK_CLOCK_TSC);
     auto& go = engine.probe("test", "m", "f", "go");
-    auto* consumer = engine.start(small(DBK_POLICY_RING).build());
+    auto* consumer = engine.start(of_policy(DBK_POLICY_RING).build());
     host.ticks = 0x900000000;
     engine.fire(go, {1});
     host.ticks = 1000; // the machine slept
@@ -256,7 +248,7 @@ TEST_CASE("ticks that fall begin a segment", "[engine][buffer]") {
 TEST_CASE("a rebase that no longer fits opens a segment", "[engine][buffer]") {
     Engine engine;
     auto& go = engine.probe("test", "m", "f", "go");
-    auto* consumer = engine.start(small(DBK_POLICY_RING).build());
+    auto* consumer = engine.start(of_policy(DBK_POLICY_RING).build());
     for (uint64_t i = 0; i + 1 < kPerSegment; i++)
         engine.fire(go, {i});
     host.tick_step = 0x100000000; // 16 bytes are left: the record alone would fit
@@ -367,9 +359,9 @@ TEST_CASE("a record that grows beyond its segment moves to the next", "[engine][
     std::string text(200, 'y');
     host.kernel_memory[0x10000] = text + '\0';
     Difo string{{ldgs(DIF_VAR_ARG0, 1), ret(1)}, string_type()};
-    dof.ecb("test:::go",
-            {dof.trace(arg(1)), dof.trace(string), dof.trace(string),
-             Action{DTRACEACT_STACK, DOF_SECIDX_NONE, 30}, dof.trace(name(DIF_VAR_EXECNAME))});
+    dof.ecb("test:::go", {dof.trace(arg(1)), dof.trace(string), dof.trace(string),
+                          Action{DTRACEACT_STACK, DOF_SECIDX_NONE, 30},
+                          dof.trace(text_variable(DIF_VAR_EXECNAME))});
     auto* consumer = engine.start(dof.build());
     for (uint64_t i = 0; i < 500; i++)
         engine.fire(go, {0x10000 + i % 200, i});
@@ -494,7 +486,7 @@ TEST_CASE("a faulting ECB leaves the buffer unchanged", "[engine][buffer]") {
     Dof dof;
     dof.ecb("test:::go", {dof.trace(arg(0)),
                           dof.trace({{ldgs(DIF_VAR_ARG1, 1), load(DIF_OP_LDX, 1, 2), ret(2)}}),
-                          dof.trace(name(DIF_VAR_EXECNAME))});
+                          dof.trace(text_variable(DIF_VAR_EXECNAME))});
     auto* consumer = engine.start(dof.build());
     host.kernel_memory[0x5000] = std::string(8, '\1');
     engine.fire(go, {1, 0x5000});
@@ -516,7 +508,7 @@ TEST_CASE("a faulting ECB leaves the buffer unchanged", "[engine][buffer]") {
 TEST_CASE("metadata describes the ring", "[engine][meta]") {
     Engine engine(3);
     auto& go = engine.probe("test", "mod", "func", "go");
-    auto image = small(DBK_POLICY_RING).build();
+    auto image = of_policy(DBK_POLICY_RING).build();
     auto* consumer =
         engine.start(image, {"a name of more than thirty-one bytes", 9, true, false, 0});
     CHECK(std::string(dbk_consumer_ring(consumer)->name) == "a name of more than thirty-one ");

@@ -14,9 +14,6 @@ using namespace daybreak::engine_test;
 
 namespace {
 
-Difo arg(uint32_t index, uint32_t bytes = 8) {
-    return {{ldgs(DIF_VAR_ARG0 + index, 1), ret(1)}, int_type(bytes)};
-}
 Difo execname() {
     return {{ldgs(DIF_VAR_EXECNAME, 1), ret(1)}, string_type()};
 }

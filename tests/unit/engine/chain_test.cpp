@@ -23,7 +23,6 @@ const uint32_t kOps[] = {DIF_OP_ADD, DIF_OP_SUB, DIF_OP_AND, DIF_OP_OR, DIF_OP_X
                          DIF_OP_SLL, DIF_OP_SRL, DIF_OP_SRA, DIF_OP_MUL};
 const uint32_t kSwaps[] = {DIF_SUBR_NTOHS, DIF_SUBR_NTOHL, DIF_SUBR_NTOHLL,
                            DIF_SUBR_HTONS, DIF_SUBR_HTONL, DIF_SUBR_HTONLL};
-constexpr uint32_t kVar = DIF_VAR_OTHER_UBASE;
 
 uint32_t args_of(uint32_t index, uint32_t rd) {
     return DIF_INSTR_FMT(DIF_OP_LDGA, DIF_VAR_ARGS, index, rd);

@@ -16,12 +16,6 @@ using namespace daybreak::engine_test;
 
 namespace {
 
-Difo constant(uint64_t value) {
-    return {{setx(0, 1), ret(1)}, int_type(), {value}};
-}
-Difo arg(uint32_t index) {
-    return {{ldgs(DIF_VAR_ARG0 + index, 1), ret(1)}};
-}
 Difo load_arg0() {
     return {{ldgs(DIF_VAR_ARG0, 1), load(DIF_OP_LDX, 1, 2), ret(2)}};
 }

@@ -12,10 +12,6 @@ using namespace daybreak::engine_test;
 
 namespace {
 
-Difo arg(uint32_t index) {
-    return {{ldgs(DIF_VAR_ARG0 + index, 1), ret(1)}};
-}
-
 std::vector<uint64_t> values(const dbk_consumer* consumer, uint32_t cpu) {
     std::vector<uint64_t> result;
     for (const auto& record : records(consumer, cpu))

@@ -11,9 +11,6 @@ namespace {
 
 constexpr uint64_t kMs = 1'000'000, kSecond = 1'000'000'000;
 
-Difo arg(uint32_t index) {
-    return {{ldgs(DIF_VAR_ARG0 + index, 1), ret(1)}};
-}
 /// A load that lasts as long as the test says, of an object that needs the interpreter.
 Difo slow() {
     return {{setx(0, 1), load(DIF_OP_LDX, 1, 2), op3(DIF_OP_NOT, 2, 0, 2), ret(2)}, int_type(), {0x1000}};

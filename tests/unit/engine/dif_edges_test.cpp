@@ -9,7 +9,6 @@ using namespace daybreak::engine_test;
 
 namespace {
 
-constexpr uint32_t kVar = DIF_VAR_OTHER_UBASE;
 constexpr uint32_t kStrsize = 256; // the default
 
 /// 1 when the branch is taken after `compare`, which has integer 0 in %r1, string 1 in %r2 and the

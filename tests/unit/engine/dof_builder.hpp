@@ -101,6 +101,20 @@ struct Difo {
     uint32_t symbol_target = 0;          ///< added to the section that they are for
 };
 
+/// The first variable of a program's own.
+constexpr uint32_t kVar = DIF_VAR_OTHER_UBASE;
+
+inline Difo arg(uint32_t index, uint32_t bytes = 8) {
+    return {{ldgs(DIF_VAR_ARG0 + index, 1), ret(1)}, int_type(bytes)};
+}
+inline Difo constant(uint64_t value, uint32_t bytes = 8) {
+    return {{setx(0, 1), ret(1)}, int_type(bytes), {value}};
+}
+/// A built-in variable that is a text, such as execname.
+inline Difo text_variable(uint32_t id) {
+    return {{ldgs(id, 1), ret(1)}, string_type()};
+}
+
 struct Action {
     uint32_t kind = DTRACEACT_DIFEXPR;
     uint32_t difo = DOF_SECIDX_NONE; ///< section

@@ -16,8 +16,6 @@ using namespace daybreak::engine_test;
 
 namespace {
 
-constexpr uint32_t kVar = DIF_VAR_OTHER_UBASE;
-
 std::vector<dif_var_entry> threads(dif_type type = int_type()) {
     return {variable(kVar, DIFV_SCOPE_THREAD, type)};
 }

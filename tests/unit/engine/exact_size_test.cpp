@@ -14,12 +14,6 @@ namespace {
 
 constexpr uint32_t kFresh = 4096 - DBK_SEGMENT_DATA_OFFSET;
 
-Difo arg(uint32_t index) {
-    return {{ldgs(DIF_VAR_ARG0 + index, 1), ret(1)}};
-}
-Difo constant(uint64_t value) {
-    return {{setx(0, 1), ret(1)}, int_type(), {value}};
-}
 /// The string at arg0.
 Difo text() {
     return {{ldgs(DIF_VAR_ARG0, 1), ret(1)}, string_type()};

@@ -13,8 +13,6 @@ using namespace daybreak::engine_test;
 
 namespace {
 
-constexpr uint32_t kVar = DIF_VAR_OTHER_UBASE;
-
 /// a OP b, both from the integer table.
 Outcome binary(uint32_t op, uint64_t a, uint64_t b) {
     // A load that nothing lowers comes first, so that the interpreter runs it all.

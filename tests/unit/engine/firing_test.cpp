@@ -12,9 +12,6 @@ using namespace daybreak::engine_test;
 
 namespace {
 
-Difo arg(uint32_t index) {
-    return {{ldgs(DIF_VAR_ARG0 + index, 1), ret(1)}};
-}
 /// The way compilers write it; the engine finds it without the interpreter.
 Difo is_one(uint32_t index) {
     return {{ldgs(DIF_VAR_ARG0 + index, 1), setx(0, 2), cmp(1, 2), branch(DIF_OP_BE, 6), mov(0, 3),

@@ -12,8 +12,6 @@ using namespace daybreak::engine_test;
 
 namespace {
 
-constexpr uint32_t kVar = DIF_VAR_OTHER_UBASE;
-
 /// %r2: `alloc_bytes` of scratch; %r4: that and `offset`.
 std::vector<uint32_t> scratch_and(std::vector<uint32_t> rest) {
     std::vector<uint32_t> code{setx(0, 1), load(DIF_OP_ALLOCS, 1, 2), setx(1, 3),

@@ -13,7 +13,7 @@ using namespace daybreak::engine_test;
 
 namespace {
 
-constexpr uint32_t kVar = DIF_VAR_OTHER_UBASE, kLineBytes = 64, kCpus = 3;
+constexpr uint32_t kLineBytes = 64, kCpus = 3;
 
 using Lines = std::set<uintptr_t>;
 

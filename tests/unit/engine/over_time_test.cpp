@@ -9,12 +9,6 @@ using namespace daybreak::engine_test;
 
 namespace {
 
-Difo arg(uint32_t index) {
-    return {{ldgs(DIF_VAR_ARG0 + index, 1), ret(1)}};
-}
-Difo constant(uint64_t value) {
-    return {{setx(0, 1), ret(1)}, int_type(), {value}};
-}
 /// arg0 == value
 Difo is_value(uint64_t value) {
     return {{ldgs(DIF_VAR_ARG0, 1), setx(0, 2), cmp(1, 2), branch(DIF_OP_BE, 6), mov(0, 3),

@@ -15,11 +15,7 @@ using namespace daybreak::engine_test;
 
 namespace {
 
-constexpr uint32_t kCpus = 4, kControl = kCpus - 1; // the last one is the control path's
-
-Difo arg(uint32_t index) {
-    return {{ldgs(DIF_VAR_ARG0 + index, 1), ret(1)}};
-}
+constexpr uint32_t kAllCpus = 4, kControl = kAllCpus - 1; // the last one is the control path's
 
 /// CPUs that fire one probe until they are stopped; a firing is what synchronize() waits for, and
 /// holds interrupts off.
@@ -80,7 +76,7 @@ private:
         }
     }
 
-    std::array<Cpu, kCpus> cpus_;
+    std::array<Cpu, kAllCpus> cpus_;
     std::atomic<uint64_t> barrier_ = 0;
     std::atomic<bool> is_over_ = false;
     std::vector<std::thread> threads_;
@@ -89,10 +85,11 @@ private:
 } // namespace
 
 TEST_CASE("programs come and go while CPUs fire", "[engine][parallel]") {
-    Engine engine(kCpus);
+    Engine engine(kAllCpus);
     auto& go = engine.probe("test", "m", "f", "go");
     Dof dof;
     dof.option(DTRACEOPT_BUFPOLICY, DBK_POLICY_RING);
+    dof.option(DTRACEOPT_BUFSIZE, 128 << 10); // what is full is decoded in each round
     dof.ecb("test:::go", {dof.trace(arg(0)), dof.trace(arg(1))});
     dof.ecb("test:::go", {dof.trace({{ldgs(DIF_VAR_TIMESTAMP, 1), ret(1)}})});
     const std::vector<uint8_t> image = dof.build();

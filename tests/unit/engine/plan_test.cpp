@@ -14,10 +14,6 @@ namespace {
 
 constexpr uint32_t kClauses = 1000;
 
-Difo arg(uint32_t index) {
-    return {{ldgs(DIF_VAR_ARG0 + index, 1), ret(1)}};
-}
-
 /// A program of many clauses, loaded, and the consumer that is made of it.
 struct Bench {
     Engine engine{1};

@@ -18,9 +18,6 @@ using namespace daybreak::engine_test;
 
 namespace {
 
-Difo arg(uint32_t index) {
-    return {{ldgs(DIF_VAR_ARG0 + index, 1), ret(1)}};
-}
 Difo text(const char* value) {
     return {{sets(1, 1), ret(1)}, string_type(), {}, std::string(1, '\0') + value + '\0'};
 }

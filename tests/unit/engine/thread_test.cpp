@@ -19,7 +19,7 @@ using namespace daybreak::engine_test;
 
 namespace {
 
-constexpr uint32_t kVar = DIF_VAR_OTHER_UBASE, kVars = 3;
+constexpr uint32_t kVars = 3;
 constexpr auto kScope = DIFV_SCOPE_THREAD;
 
 std::vector<dif_var_entry> scalars(dif_type type = int_type()) {

@@ -19,12 +19,6 @@ namespace {
 Difo variable_of(uint32_t id, uint32_t bytes = 8) {
     return {{ldgs(id, 1), ret(1)}, int_type(bytes)};
 }
-Difo arg(uint32_t index, uint32_t bytes = 8) {
-    return variable_of(DIF_VAR_ARG0 + index, bytes);
-}
-Difo constant(uint64_t value, uint32_t bytes) {
-    return {{setx(0, 1), ret(1)}, int_type(bytes), {value}};
-}
 Difo combined(uint32_t op, uint32_t left, uint32_t right, uint32_t bytes = 8) {
     return {{ldgs(left, 1), ldgs(right, 2), op3(op, 1, 2, 3), ret(3)}, int_type(bytes)};
 }
@@ -34,24 +28,28 @@ Difo execname() {
 Difo literal(const std::string& text) {
     return {{sets(0, 1), ret(1)}, string_type(), {}, text + '\0'};
 }
-constexpr uint32_t kVar = DIF_VAR_OTHER_UBASE;
-std::vector<dif_var_entry> scalars() {
+std::vector<dif_var_entry> two_scalars() {
     return {variable(kVar, DIFV_SCOPE_THREAD, int_type()), variable(kVar + 1, DIFV_SCOPE_THREAD, int_type())};
 }
 /// self->v = arg
-Difo set(uint32_t var, uint32_t from) {
-    return {{ldgs(DIF_VAR_ARG0 + from, 1), var_op(DIF_OP_STTS, kVar + var, 1), ret(1)}, no_type(), {}, "", scalars()};
+Difo store(uint32_t var, uint32_t from) {
+    return {{ldgs(DIF_VAR_ARG0 + from, 1), var_op(DIF_OP_STTS, kVar + var, 1), ret(1)},
+            no_type(),
+            {},
+            "",
+            two_scalars()};
 }
-Difo get(uint32_t var, uint32_t bytes = 8) {
-    return {{var_op(DIF_OP_LDTS, kVar + var, 1), ret(1)}, int_type(bytes), {}, "", scalars()};
+Difo load_own(uint32_t var, uint32_t bytes = 8) {
+    return {{var_op(DIF_OP_LDTS, kVar + var, 1), ret(1)}, int_type(bytes), {}, "", two_scalars()};
 }
 /// arg1 - self->v
 Difo since(uint32_t var) {
-    return {{ldgs(DIF_VAR_ARG0 + 1, 1), var_op(DIF_OP_LDTS, kVar + var, 2), op3(DIF_OP_SUB, 1, 2, 3), ret(3)},
+    return {{ldgs(DIF_VAR_ARG0 + 1, 1), var_op(DIF_OP_LDTS, kVar + var, 2),
+             op3(DIF_OP_SUB, 1, 2, 3), ret(3)},
             int_type(),
             {},
             "",
-            scalars()};
+            two_scalars()};
 }
 /// The sum of two arguments by way of a subtraction that no symbol follows: it needs the interpreter.
 Difo interpreted() {
@@ -353,19 +351,21 @@ TEST_CASE("thread-locals are the same by the simple and by the general way", "[e
         std::vector<std::vector<Difo>> clauses;
         for (uint32_t i = 0; i < kClauses; i++) {
             // What it finds is what it left, so that both ways begin alike.
-            std::vector<Difo> fields = {set(0, random.below(5)), set(1, random.below(5)), get(0), execname()};
+            std::vector<Difo> fields = {store(0, random.below(5)), store(1, random.below(5)),
+                                        load_own(0), execname()};
             for (uint32_t more = random.below(4); more > 0; more--) {
                 const uint32_t var = random.below(2);
-                fields.push_back(random.below(3) == 0 ? random.field()
-                                 : random.below(2) != 0 ? since(var) : get(var, 1u << random.below(4)));
+                fields.push_back(random.below(3) == 0   ? random.field()
+                                 : random.below(2) != 0 ? since(var)
+                                                        : load_own(var, 1u << random.below(4)));
             }
             clauses.push_back(fields);
         }
         auto clause = [&](uint32_t i, uint32_t id) {
             auto actions = traces(dof, clauses[i]);
-            for (const Action& action : dof.aggregate(id, DTRACEAGG_SUM, {get(0)}, since(1)))
+            for (const Action& action : dof.aggregate(id, DTRACEAGG_SUM, {load_own(0)}, since(1)))
                 actions.push_back(action);
-            actions.push_back(dof.trace(get(1)));
+            actions.push_back(dof.trace(load_own(1)));
             dof.ecb("test:::go", actions);
         };
         for (uint32_t i = 0; i < kClauses; i++)
@@ -413,8 +413,8 @@ TEST_CASE("a record that a thread-local without room ends leaves the next one fi
     dof.option(DTRACEOPT_DYNVARSIZE, 31); // one variable
     if (general)
         fill_up(dof, 0);
-    dof.ecb("test:::go", {dof.trace(execname()), dof.trace(set(0, 0)), dof.trace(arg(1))});
-    dof.ecb("test:::go", {dof.trace(set(0, 0))});
+    dof.ecb("test:::go", {dof.trace(execname()), dof.trace(store(0, 0)), dof.trace(arg(1))});
+    dof.ecb("test:::go", {dof.trace(store(0, 0))});
     dof.ecb("test:::go", {dof.trace(arg(2))});
     auto* consumer = engine.start(dof.build());
     CHECK(tiers(go)[general ? DBK_SIMPLE_ECBS_MAX : 0] == (general ? DBK_TIER_GENERAL : DBK_TIER_CELLS));
@@ -554,8 +554,8 @@ TEST_CASE("the tier of a clause", "[engine][tier]") {
     dof.ecb("test:::go", {dof.trace(variable_of(DIF_VAR_PPID))});
     dof.ecb("test:::go", traces(dof, std::vector<Difo>(40, arg(0)))); // much work
     dof.ecb("test:::go", {dof.trace(variable_of(DIF_VAR_TID))}, dof.difo(arg(1)));
-    dof.ecb("test:::go", {dof.trace(set(0, 0))});
-    dof.ecb("test:::go", {dof.trace(since(0))}, dof.difo(get(0)));
+    dof.ecb("test:::go", {dof.trace(store(0, 0))});
+    dof.ecb("test:::go", {dof.trace(since(0))}, dof.difo(load_own(0)));
     dof.ecb("test:::go", traces(dof, {literal("a text"), arg(0)}));
     dof.ecb("test:::go", {dof.trace({{ldgs(DIF_VAR_PROBEFUNC, 1), ret(1)}, string_type()})});
     dof.ecb("test:::go", {dof.trace(literal(std::string(DBK_SIMPLE_TEXT_MAX + 1, 'x')))});
@@ -593,8 +593,8 @@ TEST_CASE("what a probe's only clause is, others come and go", "[engine][tier]")
         {arg(1), arg(5), DBK_ALONE_EARLY, 3}, // the host is asked, and says what is not 0
         {arg(1), variable_of(DIF_VAR_TIMESTAMP), DBK_ALONE_NOT, 3},
         {arg(1), interpreted(), DBK_ALONE_NOT, 2},
-        {arg(1), get(0), DBK_ALONE_THREAD, 0},
-        {set(0, 0), {}, tier(DBK_TIER_CELLS), 0},
+        {arg(1), load_own(0), DBK_ALONE_THREAD, 0},
+        {store(0, 0), {}, tier(DBK_TIER_CELLS), 0},
     };
     for (const auto& c : cases) {
         Engine engine(1);

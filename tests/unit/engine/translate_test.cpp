@@ -16,8 +16,6 @@ extern "C" void dbk_fire(dbk_probe* probe, const uint64_t* args, void* frame); /
 
 namespace {
 
-constexpr uint32_t kVar = DIF_VAR_OTHER_UBASE;
-
 std::vector<dif_var_entry> variables() {
     return {variable(kVar, DIFV_SCOPE_GLOBAL), variable(kVar + 1, DIFV_SCOPE_LOCAL),
             variable(kVar + 2, DIFV_SCOPE_THREAD)};

@@ -12,8 +12,6 @@ using namespace daybreak::engine_test;
 
 namespace {
 
-constexpr uint32_t kVar = DIF_VAR_OTHER_UBASE;
-
 /// The reason why a program with this DIFO is refused; "" when it is not.
 std::string refusal(const Difo& d) {
     Dof dof;

@@ -15,13 +15,6 @@ constexpr uint32_t kBlob = DIF_VAR_OTHER_UBASE;
 constexpr uint32_t kBlobs = 64, kBlobBytes = DBK_VAR_BYTES_MAX;
 using Values = std::vector<uint64_t>;
 
-Difo constant(uint64_t value) {
-    return {{setx(0, 1), ret(1)}, int_type(), {value}};
-}
-Difo arg(uint32_t index) {
-    return {{ldgs(DIF_VAR_ARG0 + index, 1), ret(1)}};
-}
-
 /// bcopy(blob, blob, arg0), where all the blobs together are a megabyte.
 Difo copy() {
     Difo d{{ldgs(kBlob, 1), push_value(1), push_value(1), ldgs(DIF_VAR_ARG0, 2), push_value(2),
@@ -33,13 +26,13 @@ Difo copy() {
 }
 
 /// A clause that copies arg0 bytes, and what is said about it.
-struct Bench {
+struct WorkBench {
     Engine engine;
     dbk_probe& go = engine.probe("test", "m", "f", "go");
     Dof dof;
     dbk_consumer* consumer = nullptr;
 
-    Bench() {
+    WorkBench() {
         dof.ecb("dtrace:::ERROR",
                 {dof.trace(arg(1)), dof.trace(arg(2)), dof.trace(arg(4)), dof.trace(arg(5))});
         dof.ecb("test:::go", {dof.trace(copy()), dof.trace(constant(7))});
@@ -75,7 +68,7 @@ struct Bench {
 } // namespace
 
 TEST_CASE("a firing costs no more than the limit", "[engine][work]") {
-    Bench bench;
+    WorkBench bench;
     bench.start();
     uint64_t limit = bench.limit();
     CHECK(limit > DBK_WORK_FIRING - 3000);
@@ -95,7 +88,7 @@ TEST_CASE("a firing costs no more than the limit", "[engine][work]") {
 }
 
 TEST_CASE("all clauses of a consumer share a firing's limit", "[engine][work]") {
-    Bench bench;
+    WorkBench bench;
     bench.dof.ecb("test:::go", {bench.dof.trace(copy()), bench.dof.trace(constant(8))});
     bench.dof.ecb("test:::go", {bench.dof.trace(arg(1))}); // nothing but an argument: not charged
     bench.start();
@@ -133,7 +126,7 @@ TEST_CASE("what is not charged finds its segment though a firing has no work lef
 }
 
 TEST_CASE("after a fault the other clauses have what they had, not what ERROR has left", "[engine][work]") {
-    Bench bench;
+    WorkBench bench;
     bench.dof.ecb("test:::go", {bench.dof.trace({{setx(0, 1), load(DIF_OP_LDX, 1, 2), ret(2)}, int_type(), {1}})});
     bench.dof.ecb("test:::go", {bench.dof.trace(copy()), bench.dof.trace(constant(8))});
     bench.start();
@@ -144,7 +137,7 @@ TEST_CASE("after a fault the other clauses have what they had, not what ERROR ha
 }
 
 TEST_CASE("a clause of simple stores pays too", "[engine][work]") {
-    Bench bench;
+    WorkBench bench;
     std::vector<Action> many(2000, bench.dof.trace(constant(1)));
     for (int i = 0; i < 8; i++)
         bench.dof.ecb("test:::go", many);
@@ -155,7 +148,7 @@ TEST_CASE("a clause of simple stores pays too", "[engine][work]") {
 }
 
 TEST_CASE("ERROR has an account of its own, and it ends too", "[engine][work]") {
-    Bench bench;
+    WorkBench bench;
     constexpr uint64_t kClauses = 500;
     for (uint64_t i = 0; i < kClauses; i++)
         bench.dof.ecb(
@@ -182,7 +175,7 @@ TEST_CASE("ERROR has an account of its own, and it ends too", "[engine][work]") 
 TEST_CASE("what the host reads and may not find is paid as a fault", "[engine][work]") {
     // Each reading may be an exception of the processor's, of which nothing is said.
     auto reads = [](const std::vector<uint32_t>& each, uint32_t action = DTRACEACT_DIFEXPR) {
-        Bench bench;
+        WorkBench bench;
         Difo d{{setx(0, 2)}, int_type(), {500}};
         for (uint32_t i = 0; i < 8000; i++)
             d.code.insert(d.code.end(), each.begin(), each.end());
