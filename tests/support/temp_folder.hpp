@@ -5,6 +5,7 @@
 
 #include <cstdlib>
 #include <filesystem>
+#include <iterator>
 
 namespace daybreak::test {
 
@@ -15,6 +16,10 @@ struct TempFolder {
         path = ::mkdtemp(name.data());
     }
     ~TempFolder() { std::filesystem::remove_all(path); }
+    size_t files() const {
+        auto all = std::filesystem::directory_iterator(path);
+        return static_cast<size_t>(std::distance(begin(all), end(all)));
+    }
     TempFolder(const TempFolder&) = delete;
     TempFolder& operator=(const TempFolder&) = delete;
 };

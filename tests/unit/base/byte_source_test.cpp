@@ -2,6 +2,7 @@
 #include "base/byte_source.hpp"
 
 #include "base/file.hpp"
+#include "tests/support/temp_folder.hpp"
 
 #include <catch2/catch.hpp>
 #include <filesystem>
@@ -9,20 +10,11 @@
 #include <unistd.h>
 
 using namespace daybreak::base;
+using daybreak::test::TempFolder;
 namespace fs = std::filesystem;
 
-namespace {
-
-struct TemporaryFolder {
-    fs::path path = fs::temp_directory_path() / ("dbk-source-test." + std::to_string(::getpid()));
-    TemporaryFolder() { fs::create_directory(path); }
-    ~TemporaryFolder() { fs::remove_all(path); }
-};
-
-} // namespace
-
 TEST_CASE("ranges of a file are read, as long as it was when it was opened", "[base][source]") {
-    TemporaryFolder folder;
+    TempFolder folder;
     std::string name = folder.path / "file";
     REQUIRE(replace_text(name, "0123456789", 0600).ok());
     auto source = open_source(name).value();
@@ -49,7 +41,7 @@ TEST_CASE("ranges of a file are read, as long as it was when it was opened", "[b
 }
 
 TEST_CASE("what is not a regular file is not opened", "[base][source]") {
-    TemporaryFolder folder;
+    TempFolder folder;
     std::string fifo = folder.path / "fifo";
     REQUIRE(::mkfifo(fifo.c_str(), 0600) == 0);
     for (const std::string& path : {fifo, folder.path.string(), std::string("/dev/zero")})
@@ -79,7 +71,7 @@ TEST_CASE("a source that fails ends where it failed and says why", "[base][sourc
 }
 
 TEST_CASE("a watched source reads the same, and says how much", "[base][source]") {
-    TemporaryFolder folder;
+    TempFolder folder;
     std::string name = folder.path / "file";
     REQUIRE(replace_text(name, "0123456789", 0600).ok());
     size_t read = 0;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/file.hpp"
 
+#include "tests/support/temp_folder.hpp"
+
 #include <catch2/catch.hpp>
 
 #include <fcntl.h>
@@ -9,24 +11,11 @@
 #include <unistd.h>
 
 using namespace daybreak::base;
+using daybreak::test::TempFolder;
 namespace fs = std::filesystem;
 
-namespace {
-
-struct TemporaryFolder {
-    fs::path path = fs::temp_directory_path() / ("dbk-file-test." + std::to_string(::getpid()));
-    TemporaryFolder() { fs::create_directory(path); }
-    ~TemporaryFolder() { fs::remove_all(path); }
-    size_t entries() const {
-        return static_cast<size_t>(
-            std::distance(fs::directory_iterator(path), fs::directory_iterator()));
-    }
-};
-
-} // namespace
-
 TEST_CASE("an output file appears only when committed", "[base][file]") {
-    TemporaryFolder folder;
+    TempFolder folder;
     std::string name = folder.path / "out";
     {
         auto out = OutputFile::create(name);
@@ -34,17 +23,17 @@ TEST_CASE("an output file appears only when committed", "[base][file]") {
         REQUIRE(out->write(as_bytes("half")).ok());
         CHECK_FALSE(fs::exists(name));
     }
-    CHECK(folder.entries() == 0);
+    CHECK(folder.files() == 0);
 
     auto out = OutputFile::create(name);
     REQUIRE(out->write(as_bytes("whole")).ok());
     REQUIRE(out->commit().ok());
     CHECK(read_file(name)->size() == 5);
-    CHECK(folder.entries() == 1);
+    CHECK(folder.files() == 1);
 }
 
 TEST_CASE("a free path is the next that names nothing, not even a link to nowhere", "[base][file]") {
-    TemporaryFolder folder;
+    TempFolder folder;
     std::string stem = folder.path / "a";
     CHECK(free_path(stem, ".x") == stem + ".x");
     CHECK(OutputFile::create(stem + ".x")->commit().ok());
@@ -54,7 +43,7 @@ TEST_CASE("a free path is the next that names nothing, not even a link to nowher
 }
 
 TEST_CASE("a directory as output is refused by name", "[base][file]") {
-    TemporaryFolder folder;
+    TempFolder folder;
     auto out = OutputFile::create(folder.path);
     REQUIRE_FALSE(out.ok());
     CHECK(out.error().message().find("is a directory") != std::string::npos);
@@ -71,7 +60,7 @@ TEST_CASE("a full disk is an error and leaves the old file", "[base][file]") {
 }
 
 TEST_CASE("an output file has the mode that was asked for, or its own one's", "[base][file]") {
-    TemporaryFolder folder;
+    TempFolder folder;
     std::string name = folder.path / "out";
     auto mode_after = [&](mode_t wanted) {
         auto out = OutputFile::create(name, wanted);
@@ -96,7 +85,7 @@ TEST_CASE("an output file has the mode that was asked for, or its own one's", "[
 }
 
 TEST_CASE("a link in the place of an output file lends it no mode", "[base][file]") {
-    TemporaryFolder folder;
+    TempFolder folder;
     std::string name = folder.path / "out", readable = folder.path / "readable";
     REQUIRE(replace_text(readable, "x", 0644).ok());
     SECTION("symbolic") {
@@ -116,7 +105,7 @@ TEST_CASE("a link in the place of an output file lends it no mode", "[base][file
 }
 
 TEST_CASE("what a link of the system leads to is written, not the link", "[base][file]") {
-    TemporaryFolder folder;
+    TempFolder folder;
     std::string name = folder.path / "out";
     int fd = ::open(name.c_str(), O_WRONLY | O_CREAT, 0600);
     REQUIRE(fd >= 0);
@@ -126,11 +115,11 @@ TEST_CASE("what a link of the system leads to is written, not the link", "[base]
     REQUIRE(out->commit().ok());
     ::close(fd);
     CHECK(read_file(name).value() == Bytes(as_bytes("whole").begin(), as_bytes("whole").end()));
-    CHECK(folder.entries() == 1);
+    CHECK(folder.files() == 1);
 }
 
 TEST_CASE("a FIFO of another user is not written to, a shell's pipe is", "[base][file]") {
-    TemporaryFolder folder;
+    TempFolder folder;
     std::string name = folder.path / "fifo";
     REQUIRE(::mkfifo(name.c_str(), 0666) == 0);
     ScopedFd reader(::open(name.c_str(), O_RDONLY | O_NONBLOCK));
@@ -149,7 +138,7 @@ TEST_CASE("a FIFO of another user is not written to, a shell's pipe is", "[base]
 }
 
 TEST_CASE("another user's link leads an output nowhere", "[base][file]") {
-    TemporaryFolder folder;
+    TempFolder folder;
     std::string name = folder.path / "out";
     fs::create_symlink("/dev/null", name);
     CHECK(OutputFile::create(name).ok());
@@ -162,7 +151,7 @@ TEST_CASE("another user's link leads an output nowhere", "[base][file]") {
 }
 
 TEST_CASE("a shell's pipe is distinguished from a FIFO, and read up to a bound", "[base][file]") {
-    TemporaryFolder folder;
+    TempFolder folder;
     std::string name = folder.path / "fifo";
     REQUIRE(::mkfifo(name.c_str(), 0600) == 0);
     CHECK_FALSE(is_nameless_pipe(name));
@@ -183,7 +172,7 @@ TEST_CASE("a shell's pipe is distinguished from a FIFO, and read up to a bound",
 }
 
 TEST_CASE("replacing a text follows no link and truncates nothing", "[base][file]") {
-    TemporaryFolder folder;
+    TempFolder folder;
     std::string name = folder.path / "status", precious = folder.path / "precious";
     REQUIRE(replace_text(precious, "precious", 0600).ok());
     fs::create_symlink(precious, name);
@@ -192,7 +181,7 @@ TEST_CASE("replacing a text follows no link and truncates nothing", "[base][file
     CHECK(read_file(precious)->size() == 8);
     CHECK(read_file(name)->size() == 4);
     CHECK_FALSE(fs::is_symlink(name));
-    CHECK(folder.entries() == 2);
+    CHECK(folder.files() == 2);
     fs::create_directory(name + ".new"); // what cannot be removed is not written to
     CHECK_FALSE(replace_text(name, "other", 0644).ok());
     CHECK(read_file(name)->size() == 4);

@@ -24,7 +24,7 @@ base::Bytes program() {
     return b.dof();
 }
 
-std::unique_ptr<SimHost> make_host() {
+std::unique_ptr<SimHost> two_cpus() {
     BareHostConfig config;
     config.cpu_count = 2;
     auto host = SimHost::create(config);
@@ -42,7 +42,7 @@ std::unique_ptr<Simulation> load(SimHost& host, const base::Bytes& dof) {
 
 /// Prints while the simulation goes on: a look every so many firings.
 std::string printed_live(const base::Bytes& dof, int firings_between) {
-    auto host = make_host();
+    auto host = two_cpus();
     auto simulation = load(*host, dof);
     analyze::StringSink sink;
     analyze::LiveReport live({}, sink);
@@ -63,7 +63,7 @@ std::string printed_live(const base::Bytes& dof, int firings_between) {
 
 TEST_CASE("what is printed while it goes on is what is printed at the end", "[sim][analyze]") {
     base::Bytes dof = program();
-    auto host = make_host();
+    auto host = two_cpus();
     auto simulation = load(*host, dof);
     REQUIRE(simulation->run().ok());
     analyze::StringSink sink;
@@ -78,7 +78,7 @@ TEST_CASE("what is printed while it goes on is what is printed at the end", "[si
 
 TEST_CASE("records after the horizon wait for the next time", "[sim][analyze]") {
     base::Bytes dof = program();
-    auto host = make_host();
+    auto host = two_cpus();
     auto simulation = load(*host, dof);
     REQUIRE(simulation->start().ok());
     SimEnd end;

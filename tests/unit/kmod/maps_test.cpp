@@ -19,7 +19,7 @@ using namespace daybreak;
 
 namespace {
 
-constexpr uint64_t kPage = 4096, kSecond = 1'000'000'000;
+constexpr uint64_t kPageBytes = 4096, kSecond = 1'000'000'000;
 const char* const kFiles[] = {"/bin/program", "/lib/one.so", "/lib/two.so", "/lib/three.so"};
 
 struct Log {
@@ -53,7 +53,7 @@ struct Process {
     void map(uint64_t begin, uint64_t end, uint64_t offset, const char* file) {
         test_maps_pass(1);
         test_maps_mapping(pid, begin, end, offset, file);
-        for (uint64_t at = begin; at < end; at += kPage)
+        for (uint64_t at = begin; at < end; at += kPageBytes)
             pages[at] = {file, offset + at - begin};
     }
     /// The same again, by who lists what lives.
@@ -61,12 +61,12 @@ struct Process {
         test_maps_pass(1);
         test_maps_listed(pid);
         for (const auto& [at, page] : pages)
-            test_maps_mapping(pid, at, at + kPage, page.offset, page.file);
+            test_maps_mapping(pid, at, at + kPageBytes, page.offset, page.file);
     }
     void unmap(uint64_t begin, uint64_t end) {
         test_maps_pass(1);
         test_maps_unmapped(pid, begin, end);
-        for (uint64_t at = begin; at < end; at += kPage)
+        for (uint64_t at = begin; at < end; at += kPageBytes)
             pages[at] = {nullptr, 0};
     }
     /// Begins, or executes another program.
@@ -79,7 +79,7 @@ struct Process {
         ends[{pid, born_ns, ++image}] = UINT64_MAX;
         pages.clear();
         test_maps_image(pid);
-        map(0x400000, 0x400000 + 4 * kPage, 0, kFiles[0]);
+        map(0x400000, 0x400000 + 4 * kPageBytes, 0, kFiles[0]);
     }
     void exit(bool is_reaped) {
         test_maps_pass(1);
@@ -159,7 +159,8 @@ std::string difference(const formats::ProcessMaps& maps, const Process& process)
 
 /// What a process that lives on does now and then.
 void do_something(Process& process, std::mt19937& random) {
-    uint64_t begin = 0x10000000 + random() % 12 * kPage, end = begin + (random() % 4 + 1) * kPage;
+    uint64_t begin = 0x10000000 + random() % 12 * kPageBytes,
+             end = begin + (random() % 4 + 1) * kPageBytes;
     switch (random() % 40) {
     case 0:
         process.execute();
@@ -174,7 +175,7 @@ void do_something(Process& process, std::mt19937& random) {
         if (random() % 10 == 0)
             process.map(begin, end, 0, nullptr);
         else if (random() % 2 == 0)
-            process.map(begin, end, random() % 8 * kPage, kFiles[random() % 3 + 1]);
+            process.map(begin, end, random() % 8 * kPageBytes, kFiles[random() % 3 + 1]);
     }
 }
 
@@ -183,7 +184,7 @@ void come_and_go(uint32_t pid, Ends& ends, std::mt19937& random) {
     Process process{pid, ends};
     process.execute();
     for (uint64_t i = 0; i < 4; i++)
-        process.map(0x20000000 + i * 16 * kPage, 0x20000000 + (i * 16 + 8) * kPage, 0,
+        process.map(0x20000000 + i * 16 * kPageBytes, 0x20000000 + (i * 16 + 8) * kPageBytes, 0,
                     kFiles[random() % 3 + 1]);
     process.exit(random() % 2 == 0);
 }
@@ -252,7 +253,7 @@ TEST_CASE("a library that is opened and closed again and again leaves room", "[k
     stays.execute();
     opens.execute();
     for (int i = 0; i < 20000; i++) {
-        opens.map(0x10000000, 0x10004000, kPage, kFiles[i % 2 + 1]);
+        opens.map(0x10000000, 0x10004000, kPageBytes, kFiles[i % 2 + 1]);
         opens.unmap(0x10000000, 0x10004000);
     }
     formats::ProcessMaps maps = read_blocks(ends);
@@ -271,8 +272,8 @@ TEST_CASE("what has no room is counted, and what may be wrong for it is not beli
         living.push_back({pid, ends});
         living.back().execute();
         for (uint64_t i = 0; i < 40; i++)
-            living.back().map(0x10000000 + i * 4 * kPage, 0x10000000 + (i * 4 + 2) * kPage, 0,
-                              kFiles[1]);
+            living.back().map(0x10000000 + i * 4 * kPageBytes,
+                              0x10000000 + (i * 4 + 2) * kPageBytes, 0, kFiles[1]);
     }
     const uint64_t full_ns = test_maps_now();
     test_maps_pass(2 * kSecond);
@@ -331,8 +332,8 @@ std::vector<Process> crowd(Ends& ends) {
         all.push_back({pid, ends});
         all.back().execute();
         for (uint64_t i = 0; i < 30; i++)
-            all.back().map(0x10000000 + i * 4 * kPage, 0x10000000 + (i * 4 + 1) * kPage, 0,
-                           kFiles[i % 3 + 1]);
+            all.back().map(0x10000000 + i * 4 * kPageBytes, 0x10000000 + (i * 4 + 1) * kPageBytes,
+                           0, kFiles[i % 3 + 1]);
     }
     return all;
 }

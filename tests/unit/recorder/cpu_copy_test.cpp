@@ -13,7 +13,7 @@ using daybreak::test::RingBuilder;
 
 namespace {
 
-struct Fixture {
+struct CopiedCpu {
     RingBuilder ring{{.segments_per_cpu = 8}};
     uint32_t epid =
         ring.add_ecb(ring.add_probe("p", "m", "f", "n"), {RingBuilder::integer_field(8, 8)}, 16);
@@ -40,7 +40,7 @@ std::vector<uint64_t> sequences(const CpuCopy& copy) {
 } // namespace
 
 TEST_CASE("all segments of a CPU are copied, by sequence", "[recorder][copy]") {
-    Fixture f;
+    CopiedCpu f;
     f.segments(11);
     CpuCopy copy = copy_live_cpu(f.regions());
     CHECK(sequences(copy) == std::vector<uint64_t>{4, 5, 6, 7, 8, 9, 10, 11});
@@ -49,7 +49,7 @@ TEST_CASE("all segments of a CPU are copied, by sequence", "[recorder][copy]") {
 }
 
 TEST_CASE("a hole that does not close costs nothing else", "[recorder][copy]") {
-    Fixture f;
+    CopiedCpu f;
     f.segments(11);
     std::byte* slot = f.ring.segment_memory(0).data() + (8 - 1) % 8 * 4096;
     SECTION("a slot that is always being opened") {
@@ -67,7 +67,7 @@ TEST_CASE("a hole that does not close costs nothing else", "[recorder][copy]") {
 }
 
 TEST_CASE("copies of a running CPU have no hole among the newest", "[recorder][copy]") {
-    Fixture f;
+    CopiedCpu f;
     f.segments(20);
     std::atomic<bool> done = false;
     std::thread writer([&] {
@@ -91,7 +91,7 @@ TEST_CASE("copies of a running CPU have no hole among the newest", "[recorder][c
 }
 
 TEST_CASE("a hole at the second oldest place is a hole", "[cpu_copy]") {
-    Fixture f;
+    CopiedCpu f;
     f.segments(10);                                                // the slots hold 3 .. 10
     std::memset(f.ring.segment_memory(0).data() + 4 * 4096, 0, 4); // that of 5: seven are left
     std::vector<ByteView> regions = f.regions();
@@ -99,7 +99,7 @@ TEST_CASE("a hole at the second oldest place is a hole", "[cpu_copy]") {
 }
 
 TEST_CASE("a slot that is being opened is one of the CPU's slots", "[recorder][copy]") {
-    Fixture f;
+    CopiedCpu f;
     f.segments(10);                         // the slots hold 3 .. 10
     bool has_magic = GENERATE(true, false); // it goes right after the sequence
     auto reopen = [&](size_t slot) {

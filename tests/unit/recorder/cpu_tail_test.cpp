@@ -19,7 +19,7 @@ namespace {
 constexpr size_t kMuch = 1u << 30;
 
 /// A CPU with eight segments of 248 records each.
-struct Fixture {
+struct CpuWithTail {
     RingBuilder ring{{.segments_per_cpu = 8}};
     uint32_t epid =
         ring.add_ecb(ring.add_probe("p", "m", "f", "n"), {RingBuilder::integer_field(8, 8)}, 16);
@@ -28,7 +28,7 @@ struct Fixture {
     std::vector<TailSegment> segments;
     std::vector<TailGap> gaps;
 
-    Fixture() { attach(tail); }
+    CpuWithTail() { attach(tail); }
     void attach(CpuTail& to) {
         ByteView memory = ring.segment_memory(0); // two regions, as two chunks
         to.add_region(memory.first(5 * 4096));
@@ -56,7 +56,7 @@ using Numbers = std::vector<uint64_t>;
 } // namespace
 
 TEST_CASE("closed segments come once, the open one when it is wanted and has grown", "[follow]") {
-    Fixture f;
+    CpuWithTail f;
     CHECK(f.take(true) == TailStep::done);
     CHECK(f.segments.empty());
     f.records(248 * 2 + 10);
@@ -81,7 +81,7 @@ TEST_CASE("closed segments come once, the open one when it is wanted and has gro
 }
 
 TEST_CASE("the first look begins with the oldest that is there", "[follow]") {
-    Fixture f;
+    CpuWithTail f;
     f.records(248 * 20 + 1);
     f.take(false);
     CHECK(f.sequences() == Numbers{14, 15, 16, 17, 18, 19, 20});
@@ -89,7 +89,7 @@ TEST_CASE("the first look begins with the oldest that is there", "[follow]") {
 }
 
 TEST_CASE("what wrapped is a gap", "[follow]") {
-    Fixture f;
+    CpuWithTail f;
     f.records(248 * 3 + 1);
     f.take(false);
     f.records(248 * 20);
@@ -103,7 +103,7 @@ TEST_CASE("what wrapped is a gap", "[follow]") {
 
 TEST_CASE("a restart goes on after what is held, and with the rest of a grown segment",
           "[follow]") {
-    Fixture f;
+    CpuWithTail f;
     f.records(248 * 3 + 100);
     CpuTail again;
     f.attach(again);
@@ -125,7 +125,7 @@ TEST_CASE("a restart goes on after what is held, and with the rest of a grown se
 }
 
 TEST_CASE("taking stops where the room ends", "[follow]") {
-    Fixture f;
+    CpuWithTail f;
     f.records(248 * 6 + 1);
     CHECK(f.take(false, 3 * 4096) == TailStep::full);
     CHECK(f.sequences() == Numbers{1, 2, 3});
@@ -134,7 +134,7 @@ TEST_CASE("taking stops where the room ends", "[follow]") {
 }
 
 TEST_CASE("a slot that holds no segment costs itself", "[follow]") {
-    Fixture f;
+    CpuWithTail f;
     f.records(248 * 5 + 1);
     std::byte* slot = f.ring.segment_memory(0).data() + 2 * 4096;
     SECTION("no magic") {
@@ -159,7 +159,7 @@ TEST_CASE("a slot that holds no segment costs itself", "[follow]") {
 }
 
 TEST_CASE("a slot that may just be reopened is gone, the next one is waited for", "[follow]") {
-    Fixture f;
+    CpuWithTail f;
     f.records(248 * 9 + 1); // ten segments: 3 .. 10 have a slot, and 3 is the next to be reopened
     auto without = [&](uint64_t sequence) {
         std::memset(f.ring.segment_memory(0).data() + (sequence - 1) % 8 * 4096, 0, 4);
@@ -185,7 +185,7 @@ TEST_CASE("a slot that may just be reopened is gone, the next one is waited for"
 }
 
 TEST_CASE("what is wanted again comes once, or is a gap of its own kind", "[follow]") {
-    Fixture f;
+    CpuWithTail f;
     f.records(248 * 7 + 1);
     f.take(false);
     f.tail.go_back(3);
@@ -209,7 +209,7 @@ TEST_CASE("what is wanted again comes once, or is a gap of its own kind", "[foll
 }
 
 TEST_CASE("beside a running CPU each segment comes once or is a gap", "[follow]") {
-    Fixture f;
+    CpuWithTail f;
     f.records(1);
     f.take(true); // the writer may wrap the ring before the next look: a gap from here on
     std::atomic<bool> done = false;

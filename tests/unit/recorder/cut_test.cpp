@@ -19,13 +19,13 @@ constexpr uint64_t kPerSegment = 10;
 constexpr uint64_t kSegmentNs = 10'000;
 
 /// A ring of two CPUs: segment n has ten records, a microsecond apart, from n * 10 us on.
-struct Fixture {
+struct RingToCut {
     TemporaryFolder folder;
     RingBuilder ring;
     uint32_t epid;
     std::string whole = folder.path + "/whole.dbrk", part = folder.path + "/part.dbrk";
 
-    explicit Fixture(uint32_t clock = DBK_CLOCK_MONO_NS)
+    explicit RingToCut(uint32_t clock = DBK_CLOCK_MONO_NS)
         : ring({.cpu_count = 2, .segments_per_cpu = 32, .clock = clock}),
           epid(ring.add_ecb(ring.add_probe("p", "m", "f", "n"), {RingBuilder::integer_field(8, 8)},
                             16)) {
@@ -92,7 +92,7 @@ Ranges left_out(const formats::Trace& trace) {
 } // namespace
 
 TEST_CASE("two segments stay before a window and one after it", "[recorder][cut]") {
-    Fixture f;
+    RingToCut f;
     f.write();
     formats::Trace trace = f.cut(10 * kSegmentNs + 5000, 12 * kSegmentNs + 5000);
     CHECK(sequences(trace) == std::vector<uint64_t>{8, 9, 10, 11, 12, 13});
@@ -116,7 +116,7 @@ TEST_CASE("two segments stay before a window and one after it", "[recorder][cut]
 }
 
 TEST_CASE("a window at the edge of a segment keeps what a reader looks at", "[recorder][cut]") {
-    Fixture f;
+    RingToCut f;
     f.write();
     SECTION("a record at its beginning belongs to it") {
         CHECK(sequences(f.cut(10 * kSegmentNs, 10 * kSegmentNs)) ==
@@ -143,7 +143,7 @@ TEST_CASE("a window at the edge of a segment keeps what a reader looks at", "[re
 
 TEST_CASE("what is lost outside the window stays lost, and damaged segments stay",
           "[recorder][cut]") {
-    Fixture f;
+    RingToCut f;
     f.ring.drop(0, DBK_DROP_NESTED, 4); // in segment 20
     f.write({3, 4, 17});
     formats::Trace whole = formats::read_trace(f.whole).value();
@@ -161,7 +161,7 @@ TEST_CASE("what is lost outside the window stays lost, and damaged segments stay
     CHECK(trace.recording.findings.count() == whole.recording.findings.count());
     CHECK(trace.recording.findings.list()[0].text == whole.recording.findings.list()[0].text);
 
-    Fixture damaged;
+    RingToCut damaged;
     damaged.ring.raw(0, RingBuilder::words({UINT64_MAX})); // segment 20
     damaged.write();
     trace = damaged.cut(10 * kSegmentNs, 11 * kSegmentNs);
@@ -171,7 +171,7 @@ TEST_CASE("what is lost outside the window stays lost, and damaged segments stay
 }
 
 TEST_CASE("a TSC's clock is that of the whole recording", "[recorder][cut]") {
-    Fixture f(DBK_CLOCK_TSC);
+    RingToCut f(DBK_CLOCK_TSC);
     f.ring.sleep(21 * kSegmentNs, 500); // the TSC starts anew
     for (uint64_t segment = 1; segment <= 5; segment++)
         f.add_segment(0, 1'000'000'000 + segment * kSegmentNs);
@@ -192,7 +192,7 @@ TEST_CASE("a TSC's clock is that of the whole recording", "[recorder][cut]") {
 }
 
 TEST_CASE("a window of a window leaves out both", "[recorder][cut]") {
-    Fixture f;
+    RingToCut f;
     f.write();
     f.cut(5 * kSegmentNs, 15 * kSegmentNs);
     std::string again = f.folder.path + "/again.dbrk";
@@ -208,7 +208,7 @@ TEST_CASE("a window of a window leaves out both", "[recorder][cut]") {
 }
 
 TEST_CASE("what other files have was not left out", "[recorder][cut]") {
-    Fixture f;
+    RingToCut f;
     f.write();
     f.cut(10 * kSegmentNs, 11 * kSegmentNs);
     std::string other = f.folder.path + "/other.dbrk";
@@ -237,7 +237,7 @@ TEST_CASE("what other files have was not left out", "[recorder][cut]") {
 }
 
 TEST_CASE("a snapshot's window stays, and what is before it", "[recorder][cut]") {
-    Fixture f;
+    RingToCut f;
     formats::TraceHeader header = test::row_header(f.ring, 0);
     header.window_from_ns = 5 * kSegmentNs;
     header.window_to_ns = 20 * kSegmentNs;
@@ -251,7 +251,7 @@ TEST_CASE("a snapshot's window stays, and what is before it", "[recorder][cut]")
 }
 
 TEST_CASE("a file that changes between is an error", "[recorder][cut]") {
-    Fixture f;
+    RingToCut f;
     f.write();
     auto trace = formats::read_trace(f.whole).value();
     Cut cut = Cut::plan(trace.recording, {{10 * kSegmentNs, 11 * kSegmentNs}, {}}).value();
@@ -264,7 +264,7 @@ TEST_CASE("a file that changes between is an error", "[recorder][cut]") {
 }
 
 TEST_CASE("nothing is left out of rings that must be whole", "[recorder][cut]") {
-    Fixture f;
+    RingToCut f;
     f.write();
     auto trace = formats::read_trace(f.whole).value();
     Cut cut = Cut::plan(trace.recording, {{1, 2}, {f.ring.options().ring_id}}).value();

@@ -14,7 +14,7 @@ using daybreak::test::RingBuilder;
 namespace {
 
 /// A CPU with eight segments of 248 records each, and files of some of its segments.
-struct Fixture {
+struct HeldFiles {
     RingBuilder ring{{.segments_per_cpu = 8}};
     uint32_t epid =
         ring.add_ecb(ring.add_probe("p", "m", "f", "n"), {RingBuilder::integer_field(8, 8)}, 16);
@@ -46,9 +46,9 @@ struct Fixture {
 
 TEST_CASE("of the copies of an open segment the longest counts, whichever file is read first",
           "[follow][held]") {
-    Fixture f;
+    HeldFiles f;
     f.records(10);
-    Fixture older = f;
+    HeldFiles older = f;
     f.records(20);
     bool older_last = GENERATE(true, false);
     if (older_last)
@@ -66,7 +66,7 @@ TEST_CASE("of the copies of an open segment the longest counts, whichever file i
 
 TEST_CASE("what is not held below what is held is a hole, as far as the ring has it",
           "[follow][held]") {
-    Fixture f;
+    HeldFiles f;
     f.records(248 * 7 + 1);
     f.add_file({1, 2, 4, 7});
     CHECK(f.held.position(1, 0).next == 7);
@@ -78,7 +78,7 @@ TEST_CASE("what is not held below what is held is a hole, as far as the ring has
 
 TEST_CASE("of what was copied while it was open the rest is wanted, as far as the ring has it",
           "[follow][held]") {
-    Fixture f;
+    HeldFiles f;
     f.records(248 * 2 + 10);
     f.add_file({1, 2, 3}); // 3 is open
     f.records(248 * 2);
@@ -96,7 +96,7 @@ TEST_CASE("of what was copied while it was open the rest is wanted, as far as th
 }
 
 TEST_CASE("a piece with another ring's id is sealed anew", "[follow]") {
-    Fixture f;
+    HeldFiles f;
     f.records(100);
     Bytes piece = formats::packed_piece(f.slot(1)).value(); // with its checksum
     set_ring_id(piece, 9);
@@ -111,7 +111,7 @@ TEST_CASE("a piece with another ring's id is sealed anew", "[follow]") {
 }
 
 TEST_CASE("only triggers that were entered later are new", "[follow]") {
-    Fixture f;
+    HeldFiles f;
     Bytes memory;
     f.ring.machine_block(memory, DBK_META_TRIGGERS,
                          RingBuilder::triggers_payload(4, {dbk_meta_trigger{}, {}, {}}));

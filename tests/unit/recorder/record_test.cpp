@@ -24,7 +24,7 @@ using daybreak::test::RingBuilder;
 namespace {
 
 /// A ring of two CPUs on a device, and a folder for the output that goes away.
-struct Fixture {
+struct RecordedDevice {
     RingBuilder ring;
     uint32_t read, end;
     FakeDevice device;
@@ -32,8 +32,8 @@ struct Fixture {
     RecordOptions options;
     std::string folder;
 
-    explicit Fixture(test::RingBuilderOptions ring_options = {.cpu_count = 2,
-                                                              .activity = DBK_ACTIVITY_ACTIVE})
+    explicit RecordedDevice(
+        test::RingBuilderOptions ring_options = {.cpu_count = 2, .activity = DBK_ACTIVITY_ACTIVE})
         : ring(ring_options),
           read(ring.add_ecb(ring.add_probe("syscall", "vmlinux", "read", "entry"),
                             {RingBuilder::integer_field(8, 8)}, 16)),
@@ -43,7 +43,7 @@ struct Fixture {
         options.output_path = folder + "/boot.dbrk";
         options.header.hostname = "box";
     }
-    ~Fixture() { std::filesystem::remove_all(folder); }
+    ~RecordedDevice() { std::filesystem::remove_all(folder); }
 
     void records(uint64_t count) {
         for (uint64_t i = 0; i < count; i++) {
@@ -81,7 +81,7 @@ Result<RecordSummary> with_file_limit(size_t bytes,
 } // namespace
 
 TEST_CASE("the boot's recording is claimed, stopped, copied and explained", "[recorder]") {
-    Fixture f;
+    RecordedDevice f;
     f.records(300);
     std::vector<RecordStep> steps;
     auto progress = [&](RecordStep step, uint64_t done, uint64_t total) {
@@ -115,7 +115,7 @@ TEST_CASE("the boot's recording is claimed, stopped, copied and explained", "[re
 }
 
 TEST_CASE("one anonymous ring is claimed, the others are left", "[recorder]") {
-    Fixture f;
+    RecordedDevice f;
     f.records(3);
     f.device.facts().anonymous = 3;
     CHECK(f.run().value().anonymous_left == 2);
@@ -123,7 +123,7 @@ TEST_CASE("one anonymous ring is claimed, the others are left", "[recorder]") {
 }
 
 TEST_CASE("overwritten records are reported per CPU and are not a loss; drops are", "[recorder]") {
-    Fixture f;
+    RecordedDevice f;
     f.records(2000);
     bool drops = GENERATE(false, true);
     if (drops)
@@ -140,7 +140,7 @@ TEST_CASE("overwritten records are reported per CPU and are not a loss; drops ar
 }
 
 TEST_CASE("without a boot recording the reason is reported and nothing is written", "[recorder]") {
-    Fixture f;
+    RecordedDevice f;
     f.device.facts().anonymous = 0;
     SECTION("claimed before") {
         CHECK(f.run().error().message() ==
@@ -166,7 +166,7 @@ TEST_CASE("without a boot recording the reason is reported and nothing is writte
 
 TEST_CASE("a file that is there is replaced when that was asked for, else nothing is claimed",
           "[recorder]") {
-    Fixture f;
+    RecordedDevice f;
     f.records(10);
     std::string before = GENERATE("", "of yesterday");
     std::ofstream(f.options.output_path) << before;
@@ -183,7 +183,7 @@ TEST_CASE("a file that is there is replaced when that was asked for, else nothin
 }
 
 TEST_CASE("a module of another version is not talked to", "[recorder]") {
-    Fixture f;
+    RecordedDevice f;
     f.device.facts().abi_version = DBK_IOC_ABI_VERSION + 1;
     CHECK(f.run().error().code() == ErrorCode::unsupported);
     CHECK_FALSE(f.device.claimed);
@@ -191,7 +191,7 @@ TEST_CASE("a module of another version is not talked to", "[recorder]") {
 }
 
 TEST_CASE("an output that cannot be written is noticed before anything is claimed", "[recorder]") {
-    Fixture f;
+    RecordedDevice f;
     SECTION("a directory") {
         f.options.output_path = f.folder;
     }
@@ -225,7 +225,7 @@ struct LargeRings : FakeDevice {
 } // namespace
 
 TEST_CASE("a claim needs room for one ring, a copy for all", "[recorder]") {
-    Fixture f;
+    RecordedDevice f;
     f.records(3);
     // A quarter is what they likely come to in the file: three quarters of the disk each.
     LargeRings device(f.ring, 3 * std::filesystem::space(f.folder).available);
@@ -238,7 +238,7 @@ TEST_CASE("a claim needs room for one ring, a copy for all", "[recorder]") {
 }
 
 TEST_CASE("a full disk leaves nothing half-written", "[recorder]") {
-    Fixture f;
+    RecordedDevice f;
     f.records(300);
     f.options.output_path = "/dev/full";
     Result<RecordSummary> done = f.run();
@@ -248,7 +248,7 @@ TEST_CASE("a full disk leaves nothing half-written", "[recorder]") {
 }
 
 TEST_CASE("a file that is cut has its symbols: they come first", "[recorder]") {
-    Fixture f({.cpu_count = 2, .segments_per_cpu = 512, .activity = DBK_ACTIVITY_ACTIVE});
+    RecordedDevice f({.cpu_count = 2, .segments_per_cpu = 512, .activity = DBK_ACTIVITY_ACTIVE});
     f.incompressible_records(60000);
     REQUIRE(f.run().ok());
     std::filesystem::resize_file(f.options.output_path,
@@ -259,7 +259,7 @@ TEST_CASE("a file that is cut has its symbols: they come first", "[recorder]") {
 }
 
 TEST_CASE("a disk without room for the symbols: nothing is claimed", "[recorder]") {
-    Fixture f;
+    RecordedDevice f;
     f.records(300);
     for (unsigned i = 0; i < 20000; i++)
         f.symbols.kallsyms_text += base::strprintf("%016x t f%x\n", 0x81002000 + i * 16, i * 7919);
@@ -272,7 +272,7 @@ TEST_CASE("a disk without room for the symbols: nothing is claimed", "[recorder]
 
 TEST_CASE("a disk that fills up while writing leaves what fitted, for a claimed ring is gone",
           "[recorder]") {
-    Fixture f({.cpu_count = 2, .segments_per_cpu = 512, .activity = DBK_ACTIVITY_ACTIVE});
+    RecordedDevice f({.cpu_count = 2, .segments_per_cpu = 512, .activity = DBK_ACTIVITY_ACTIVE});
     f.incompressible_records(60000); // half a MiB in the file, of which some blocks fit
     f.options.writer = {.zstd_level = 3, .block_raw_bytes = 256u << 10, .columns = false};
     bool keep = GENERATE(false, true);
@@ -295,7 +295,7 @@ TEST_CASE("a disk that fills up while writing leaves what fitted, for a claimed 
 
 TEST_CASE("names of made code that find no room are left out, and the file has its end",
           "[recorder]") {
-    Fixture f;
+    RecordedDevice f;
     std::mt19937_64 random(1);
     std::string large;
     for (int i = 0; i < 20000; i++)
@@ -331,7 +331,7 @@ TEST_CASE("names of made code that find no room are left out, and the file has i
 }
 
 TEST_CASE("an interruption before claiming changes nothing", "[recorder]") {
-    Fixture f;
+    RecordedDevice f;
     Result<RecordSummary> done = f.run([] { return true; });
     CHECK(done.error().code() == ErrorCode::interrupted);
     CHECK_FALSE(f.device.claimed);
@@ -339,7 +339,7 @@ TEST_CASE("an interruption before claiming changes nothing", "[recorder]") {
 }
 
 TEST_CASE("an interruption while copying leaves a good shorter file", "[recorder]") {
-    Fixture f;
+    RecordedDevice f;
     f.records(800);
     int asked = 0;
     RecordSummary summary = f.run([&] { return ++asked > 12; }).value();
@@ -356,7 +356,7 @@ TEST_CASE("an interruption while copying leaves a good shorter file", "[recorder
 }
 
 TEST_CASE("hidden symbols are a warning and no loss", "[recorder]") {
-    Fixture f;
+    RecordedDevice f;
     f.records(3);
     f.symbols.kallsyms_text = "0000000000000000 T _text\n";
     f.symbols.modules_text.clear();
@@ -369,7 +369,7 @@ TEST_CASE("hidden symbols are a warning and no loss", "[recorder]") {
 }
 
 TEST_CASE("aggregations counted in the kernel are taken from every CPU", "[recorder]") {
-    Fixture f({.cpu_count = 2, .aggregate = DBK_AGGREGATE_ENGINE, .aggbuf_bytes = 65536});
+    RecordedDevice f({.cpu_count = 2, .aggregate = DBK_AGGREGATE_ENGINE, .aggbuf_bytes = 65536});
     f.records(1);
     for (uint16_t cpu = 0; cpu < 2; cpu++)
         f.device.snapshots.push_back(f.ring.aggregation_buffer(
@@ -391,7 +391,7 @@ TEST_CASE("aggregations counted in the kernel are taken from every CPU", "[recor
 }
 
 TEST_CASE("a running ring is copied while it is written to", "[recorder]") {
-    Fixture f({.cpu_count = 2, .segments_per_cpu = 64, .activity = DBK_ACTIVITY_ACTIVE});
+    RecordedDevice f({.cpu_count = 2, .segments_per_cpu = 64, .activity = DBK_ACTIVITY_ACTIVE});
     f.records(20000);
     std::atomic<bool> done = false;
     std::thread writer([&] {

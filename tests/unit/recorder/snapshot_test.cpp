@@ -25,7 +25,7 @@ using daybreak::test::TemporaryFolder;
 namespace {
 
 /// A running ring of two CPUs, four segments each; a record a microsecond and CPU.
-struct Fixture {
+struct RunningRing {
     TemporaryFolder output, files;
     RingBuilder ring;
     uint32_t epid;
@@ -35,7 +35,7 @@ struct Fixture {
     SnapshotOptions options;
     uint64_t now_ns = 1'000'000;
 
-    explicit Fixture(uint32_t aggregate = 0)
+    explicit RunningRing(uint32_t aggregate = 0)
         : ring({.cpu_count = 2, .aggregate = aggregate, .activity = DBK_ACTIVITY_ACTIVE}),
           epid(ring.add_ecb(ring.add_probe("p", "m", "f", "n"), {RingBuilder::integer_field(8, 8)},
                             16)),
@@ -65,7 +65,7 @@ uint64_t oldest_time(const formats::Trace& trace, uint16_t cpu) {
 } // namespace
 
 TEST_CASE("a snapshot takes the window's segments and leaves the ring alone", "[snapshot]") {
-    Fixture f;
+    RunningRing f;
     f.records(2000); // some 740 of each CPU are still in the ring
     f.options.last_ns = 300'000;
     f.options.trigger = "slow";
@@ -102,7 +102,7 @@ TEST_CASE("a snapshot takes the window's segments and leaves the ring alone", "[
 }
 
 TEST_CASE("a snapshot refers to symbols that its folder has of the boot", "[snapshot]") {
-    Fixture f;
+    RunningRing f;
     f.symbols.kallsyms_text += "ffffffffc0100000 t ext4_thing [ext4]\n";
     std::mt19937_64 random(1);
     for (uint64_t i = 0; i < 2000; i++)
@@ -163,7 +163,7 @@ TEST_CASE("a snapshot refers to symbols that its folder has of the boot", "[snap
 }
 
 TEST_CASE("what the ring no longer holds of the window is reported per CPU", "[snapshot]") {
-    Fixture f;
+    RunningRing f;
     f.records(2000);
     f.options.last_ns = 1'500'000;
     RecordSummary summary = f.take();
@@ -175,14 +175,14 @@ TEST_CASE("what the ring no longer holds of the window is reported per CPU", "[s
     CHECK(from < f.now_ns - 500'000);
     CHECK(formats::not_covered_since(f.trace().recording, summary.window_from_ns).size() == 2);
     // A ring that has not gone round covers any window.
-    Fixture young;
+    RunningRing young;
     young.records(300);
     young.options.last_ns = 1'500'000'000;
     CHECK_FALSE(young.take().has_losses);
 }
 
 TEST_CASE("a recorder's files reach back further than the ring", "[snapshot]") {
-    Fixture f;
+    RunningRing f;
     for (int i = 0; i < 10; i++) {
         f.records(500);
         f.row.write({}, i != 9);
@@ -226,7 +226,7 @@ TEST_CASE("a recorder's files reach back further than the ring", "[snapshot]") {
 }
 
 TEST_CASE("what a recorder is about to write is waited for", "[snapshot]") {
-    Fixture f;
+    RunningRing f;
     f.records(500);
     f.row.write();
     f.records(400);
@@ -250,7 +250,7 @@ TEST_CASE("what a recorder is about to write is waited for", "[snapshot]") {
 }
 
 TEST_CASE("two snapshots and the files between them are one recording", "[snapshot]") {
-    Fixture f;
+    RunningRing f;
     f.records(1500);
     f.row.write();
     f.options.last_ns = 100'000;
@@ -269,7 +269,7 @@ TEST_CASE("two snapshots and the files between them are one recording", "[snapsh
 }
 
 TEST_CASE("many snapshots at once, of a ring that is written to", "[snapshot]") {
-    Fixture f;
+    RunningRing f;
     f.records(2000);
     std::atomic<bool> done = false;
     std::atomic<uint64_t> now = f.now_ns;
@@ -307,7 +307,7 @@ TEST_CASE("many snapshots at once, of a ring that is written to", "[snapshot]") 
 }
 
 TEST_CASE("a program that ends while it is copied has lost nothing", "[snapshot]") {
-    Fixture f;
+    RunningRing f;
     f.records(20);
     bool has_ended = false;
     auto end = [&](RecordStep step, uint64_t, uint64_t) {
@@ -321,13 +321,13 @@ TEST_CASE("a program that ends while it is copied has lost nothing", "[snapshot]
     RecordSummary summary = take_snapshot(f.device, f.symbols, f.options, end).value();
     REQUIRE(has_ended);
     CHECK_FALSE(summary.has_losses);
-    formats::Completeness all = Fixture::sum(f.trace());
+    formats::Completeness all = RunningRing::sum(f.trace());
     CHECK(all.lost == 0);
     CHECK(all.present == 41);
 }
 
 TEST_CASE("counts that the kernel keeps are not taken, and that is reported", "[snapshot]") {
-    Fixture f(DBK_AGGREGATE_ENGINE);
+    RunningRing f(DBK_AGGREGATE_ENGINE);
     f.records(10);
     f.device.snapshots.assign(2, f.ring.aggregation_buffer(0, 1, {}));
     RecordSummary summary = f.take();

@@ -10,7 +10,7 @@ using namespace daybreak::test;
 namespace {
 
 /// A queue before a disk in memory; `said` is what it said.
-struct Fixture {
+struct QueueOfDisk {
     FollowFixture f;
     MemoryFolder folder{f.disk};
     std::vector<std::string> said;
@@ -43,7 +43,7 @@ constexpr uint64_t kMs = 1'000'000;
 } // namespace
 
 TEST_CASE("only a sync ends the state and the pauses, which grow", "[follow][queue]") {
-    Fixture q;
+    QueueOfDisk q;
     q.f.records(1);
     q.f.disk.sync_broken = true;
     q.add_segment();
@@ -63,7 +63,7 @@ TEST_CASE("only a sync ends the state and the pauses, which grow", "[follow][que
 }
 
 TEST_CASE("a job that failed stays the first", "[follow][queue]") {
-    Fixture q;
+    QueueOfDisk q;
     q.f.records(5);
     q.f.disk.broken = true;
     q.add_segment();
@@ -78,7 +78,7 @@ TEST_CASE("a job that failed stays the first", "[follow][queue]") {
 }
 
 TEST_CASE("of a segment that grew while appends fail the longer copy is left", "[follow][queue]") {
-    Fixture q;
+    QueueOfDisk q;
     auto put_and_fail = [&] {
         REQUIRE(q.series.put(ByteView(q.f.ring.segment_memory(0)).first(4096)).ok());
         q.f.disk.fault = [](std::string_view call) -> std::optional<ErrorCode> {
@@ -100,7 +100,7 @@ TEST_CASE("of a segment that grew while appends fail the longer copy is left", "
 
 TEST_CASE("a longer copy that was written counts as lost, though a shorter one is in memory",
           "[follow][queue]") {
-    Fixture q;
+    QueueOfDisk q;
     auto put = [&] {
         REQUIRE(q.series.put(ByteView(q.f.ring.segment_memory(0)).first(4096)).ok());
     };
@@ -120,7 +120,7 @@ TEST_CASE("a longer copy that was written counts as lost, though a shorter one i
 }
 
 TEST_CASE("what a failed sync was about is lost, unless a later copy waits", "[follow][queue]") {
-    Fixture q;
+    QueueOfDisk q;
     q.f.records(5);
     q.add_segment();
     WriteJob sync;
@@ -152,7 +152,7 @@ TEST_CASE("what a failed sync was about is lost, unless a later copy waits", "[f
 }
 
 TEST_CASE("what was only taken does not end the state", "[follow][queue]") {
-    Fixture q;
+    QueueOfDisk q;
     q.f.records(1);
     q.f.disk.fault = [](std::string_view call) -> std::optional<ErrorCode> {
         return call == "create" ? std::optional(ErrorCode::io) : std::nullopt;
@@ -168,7 +168,7 @@ TEST_CASE("what was only taken does not end the state", "[follow][queue]") {
 }
 
 TEST_CASE("a file that lost all it had stays when a later one is there", "[follow][series]") {
-    Fixture q;
+    QueueOfDisk q;
     q.f.records(1);
     ByteView segment = ByteView(q.f.ring.segment_memory(0)).first(4096);
     REQUIRE(q.series.put(segment).ok());

@@ -17,7 +17,7 @@ AnswerRow row(const std::string& key, std::vector<uint64_t> cells, uint64_t norm
     return {{key}, "[\"" + key + "\"]", std::move(cells), normal};
 }
 
-Answer answer(uint32_t kind, std::vector<AnswerRow> rows) {
+Answer answer_of(uint32_t kind, std::vector<AnswerRow> rows) {
     return {"@a", {kind, 0}, std::move(rows)};
 }
 
@@ -32,9 +32,9 @@ std::vector<std::string> keys(const ComparedAnswer& compared) {
 
 TEST_CASE("rows are joined by key, the biggest change first", "[analyze][diff]") {
     DiffSide before{
-        {answer(DTRACEAGG_COUNT, {row("same", {7}), row("less", {9}), row("gone", {4})})}};
+        {answer_of(DTRACEAGG_COUNT, {row("same", {7}), row("less", {9}), row("gone", {4})})}};
     DiffSide after{
-        {answer(DTRACEAGG_COUNT, {row("new", {100}), row("less", {1}), row("same", {7})})}};
+        {answer_of(DTRACEAGG_COUNT, {row("new", {100}), row("less", {1}), row("same", {7})})}};
     auto compared = compare(before, after);
     REQUIRE(compared.size() == 1);
     CHECK(keys(compared[0]) == std::vector<std::string>{"new", "less", "gone", "same"});
@@ -51,8 +51,8 @@ TEST_CASE("rows are joined by key, the biggest change first", "[analyze][diff]")
 }
 
 TEST_CASE("what was not counted is 0, what has no least value has none", "[analyze][diff]") {
-    DiffSide before{{answer(DTRACEAGG_MIN, {row("a", {5})})}};
-    DiffSide after{{answer(DTRACEAGG_MIN, {row("b", {6})})}, {answer(DTRACEAGG_MIN, {})}};
+    DiffSide before{{answer_of(DTRACEAGG_MIN, {row("a", {5})})}};
+    DiffSide after{{answer_of(DTRACEAGG_MIN, {row("b", {6})})}, {answer_of(DTRACEAGG_MIN, {})}};
     auto compared = compare(before, after);
     CHECK_FALSE(median(compared[0].rows[0].after));
     CHECK(median(compared[0].rows[1].after) == 6);
@@ -65,7 +65,7 @@ TEST_CASE("sets are compared by their medians, and tested", "[analyze][diff]") {
     auto side = [](std::vector<uint64_t> values) {
         DiffSide boots;
         for (uint64_t value : values)
-            boots.push_back({answer(DTRACEAGG_SUM, {row("k", {value * 10}, 10)})});
+            boots.push_back({answer_of(DTRACEAGG_SUM, {row("k", {value * 10}, 10)})});
         return boots;
     };
     auto compared = compare(side({3, 1, 2}), side({40, 60}));
@@ -89,9 +89,9 @@ TEST_CASE("distributions stand side by side, cells of a side together", "[analyz
         return cells;
     };
     size_t four = DTRACE_QUANTIZE_ZERO + 3, eight = four + 1; // by powers of two
-    DiffSide before{{answer(DTRACEAGG_QUANTIZE, {row("d", of(four, 2))})},
-                    {answer(DTRACEAGG_QUANTIZE, {row("d", of(eight, 2))})}};
-    DiffSide after{{answer(DTRACEAGG_QUANTIZE, {row("d", of(eight, 3))})}};
+    DiffSide before{{answer_of(DTRACEAGG_QUANTIZE, {row("d", of(four, 2))})},
+                    {answer_of(DTRACEAGG_QUANTIZE, {row("d", of(eight, 2))})}};
+    DiffSide after{{answer_of(DTRACEAGG_QUANTIZE, {row("d", of(eight, 3))})}};
     auto compared = compare(before, after);
     CHECK(size_of_change(compared[0], compared[0].rows[0], 2, 1) == 3.0L);
     std::string text;
@@ -105,8 +105,8 @@ TEST_CASE("distributions stand side by side, cells of a side together", "[analyz
 }
 
 TEST_CASE("an aggregation of another function is another", "[analyze][diff]") {
-    auto compared = compare({{answer(DTRACEAGG_COUNT, {row("k", {1})})}},
-                            {{answer(DTRACEAGG_SUM, {row("k", {1})})}});
+    auto compared = compare({{answer_of(DTRACEAGG_COUNT, {row("k", {1})})}},
+                            {{answer_of(DTRACEAGG_SUM, {row("k", {1})})}});
     CHECK(compared.size() == 2);
 }
 

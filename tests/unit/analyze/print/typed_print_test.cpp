@@ -3,11 +3,13 @@
 // print(): type descriptions, good and hostile.
 #include "analyze/print/typed_print.hpp"
 
+#include "tests/unit/analyze/raw_bytes.hpp"
+
 #include <catch2/catch.hpp>
-#include <cstring>
 
 using namespace daybreak;
 using namespace daybreak::analyze;
+using test::bytes_of;
 
 namespace {
 
@@ -20,13 +22,6 @@ std::string printed(std::string_view description, const std::string& bytes) {
     print_typed(out, *type, {reinterpret_cast<const std::byte*>(bytes.data()), bytes.size()},
                 names);
     return out;
-}
-
-template <typename Number>
-std::string bytes_of(Number number) {
-    std::string bytes(sizeof(number), '\0');
-    std::memcpy(bytes.data(), &number, sizeof(number));
-    return bytes;
 }
 
 constexpr std::string_view kStruct =

@@ -9,6 +9,7 @@
 #include "base/elf_header.hpp"
 #include "base/file.hpp"
 #include "tests/support/stored_xz.hpp"
+#include "tests/unit/analyze/raw_bytes.hpp"
 
 #include <catch2/catch.hpp>
 
@@ -18,12 +19,12 @@
 #include <fcntl.h>
 #include <lzma.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
 #include <unistd.h>
 #include <vector>
 
 using namespace daybreak;
 using namespace daybreak::analyze;
+using test::bytes_of, test::peak_kib;
 
 namespace {
 
@@ -36,17 +37,6 @@ enum : uint32_t {
     kPackedName = 21,
     kMarksName = 36
 };
-
-size_t peak_kib() {
-    struct rusage usage = {};
-    ::getrusage(RUSAGE_SELF, &usage);
-    return static_cast<size_t>(usage.ru_maxrss);
-}
-
-template <typename T>
-std::string bytes_of(const T& value) {
-    return std::string(reinterpret_cast<const char*>(&value), sizeof(T));
-}
 
 /// A file: what libelf sees of it is in its header, `hole_bytes` of zeros come last.
 struct Made {

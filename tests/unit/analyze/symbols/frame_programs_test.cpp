@@ -4,30 +4,26 @@
 #include "analyze/symbols/object_frames.hpp"
 #include "analyze/symbols/unwind.hpp"
 #include "base/elf_header.hpp"
+#include "tests/unit/analyze/raw_bytes.hpp"
 
 #include <catch2/catch.hpp>
 
 #include <cstring>
 #include <dwarf.h>
 #include <elf.h>
-#include <sys/resource.h>
 
 using namespace daybreak;
 using namespace daybreak::analyze;
 using namespace std::string_literals;
 using Step = ObjectFrames::Step;
+using test::bytes_of, test::peak_kib;
 
 namespace {
 
-using Program = std::string;
+using FrameProgram = std::string;
 
 constexpr uint64_t kFunction = 0x1000, kFunctionBytes = 0x100, kTables = 0x10000, kIndex = 0x8000;
 constexpr uint32_t kFdeOffset = 24; ///< the CIE before it has that many bytes
-
-template <typename T>
-std::string bytes_of(const T& value) {
-    return std::string(reinterpret_cast<const char*>(&value), sizeof(T));
-}
 
 std::string entry(std::string body) {
     while (body.size() % 8 != 4)
@@ -36,7 +32,7 @@ std::string entry(std::string body) {
 }
 
 /// .eh_frame of one function with that program: addresses are 4 bytes as they are.
-std::string tables(const Program& program) {
+std::string tables(const FrameProgram& program) {
     std::string cie = entry("\0\0\0\0\1zR\0\1\x78\x10\1\3\x0c\7\x08\x90\1"s);
     return cie + entry(bytes_of(kFdeOffset + 4) + bytes_of(static_cast<uint32_t>(kFunction)) +
                        bytes_of(static_cast<uint32_t>(kFunctionBytes)) + "\0"s + program);
@@ -93,7 +89,7 @@ Step step(const std::string& tables, const std::string& index, uint32_t type = S
     return frames.step(kFunction + 8, state);
 }
 
-Step step(const Program& program) {
+Step step(const FrameProgram& program) {
     return step(tables(program), index(kFdeOffset));
 }
 
@@ -104,12 +100,6 @@ std::string uleb(uint64_t value) {
     return bytes + static_cast<char>(value);
 }
 
-size_t peak_kib() {
-    struct rusage usage = {};
-    ::getrusage(RUSAGE_SELF, &usage);
-    return static_cast<size_t>(usage.ru_maxrss);
-}
-
 std::string op(uint8_t code, const std::string& operands = {}) {
     return static_cast<char>(code) + operands;
 }
@@ -117,19 +107,19 @@ std::string op(uint8_t code, const std::string& operands = {}) {
 } // namespace
 
 TEST_CASE("a program of frames cannot ask libdw for much memory", "[analyze][symbols]") {
-    CHECK(step(Program()) == Step::caller);
+    CHECK(step(FrameProgram()) == Step::caller);
     const size_t before = peak_kib();
     // What libdw would take: 8 bytes for each register there could be, 240 for each remembered.
     const uint64_t registers = 8u << 20;
     CHECK(step(op(DW_CFA_offset_extended, uleb(registers) + uleb(1))) == Step::implausible);
-    CHECK(step(Program(60'000, DW_CFA_remember_state)) == Step::implausible);
+    CHECK(step(FrameProgram(60'000, DW_CFA_remember_state)) == Step::implausible);
     CHECK(peak_kib() - before < 8 << 10);
 }
 
 TEST_CASE("programs of frames are read up to their bounds", "[analyze][symbols]") {
-    const Program remember = op(DW_CFA_remember_state), restore = op(DW_CFA_restore_state);
-    auto times = [](size_t count, const Program& of) {
-        Program program;
+    const FrameProgram remember = op(DW_CFA_remember_state), restore = op(DW_CFA_restore_state);
+    auto times = [](size_t count, const FrameProgram& of) {
+        FrameProgram program;
         while (count-- > 0)
             program += of;
         return program;
@@ -138,7 +128,7 @@ TEST_CASE("programs of frames are read up to their bounds", "[analyze][symbols]"
     const size_t longest = (64 << 10) - 1;
     const struct {
         const char* what;
-        Program good, bad;
+        FrameProgram good, bad;
     } rows[] = {
         {"a register", op(DW_CFA_undefined, uleb(127)), op(DW_CFA_undefined, uleb(128))},
         {"the second one", op(DW_CFA_register, uleb(3) + uleb(127)),
@@ -146,11 +136,11 @@ TEST_CASE("programs of frames are read up to their bounds", "[analyze][symbols]"
         {"the CFA's", op(DW_CFA_def_cfa_register, uleb(7)), op(DW_CFA_def_cfa_sf, uleb(1 << 28))},
         {"remembered", times(16, remember), times(17, remember)},
         {"and again", times(17, remember + restore), restore},
-        {"length", Program(longest, DW_CFA_nop), Program(longest + 1, DW_CFA_nop)},
+        {"length", FrameProgram(longest, DW_CFA_nop), FrameProgram(longest + 1, DW_CFA_nop)},
         {"a block", op(DW_CFA_val_expression, uleb(3) + uleb(2) + "\x30\x9f"),
          op(DW_CFA_val_expression, uleb(3) + uleb(9))},
         {"a number", op(DW_CFA_GNU_args_size, uleb(UINT64_MAX)),
-         op(DW_CFA_GNU_args_size, Program(10, '\xff') + '\1')},
+         op(DW_CFA_GNU_args_size, FrameProgram(10, '\xff') + '\1')},
         {"cut", times(6, op(DW_CFA_nop)) + op(DW_CFA_advance_loc), times(6, op(DW_CFA_nop)) + '\2'},
         {"cut address", times(2, op(DW_CFA_nop)) + op(DW_CFA_set_loc, "\0\x11\0\0"s),
          times(3, op(DW_CFA_nop)) + op(DW_CFA_set_loc, "\0\x11\0"s)},
@@ -168,11 +158,11 @@ TEST_CASE("programs of frames are read up to their bounds", "[analyze][symbols]"
 TEST_CASE("only entries that were read are used", "[analyze][symbols]") {
     // An FDE in the operand of another, which libdw would find by an index that says so.
     const uint32_t inner = kFdeOffset + 4 + 13 + 3;
-    Program hidden = bytes_of(uint32_t{20}) + bytes_of(inner + 4) +
-                     bytes_of(static_cast<uint32_t>(kFunction)) +
-                     bytes_of(static_cast<uint32_t>(kFunctionBytes)) + "\0"s +
-                     op(DW_CFA_undefined, uleb(1 << 14));
-    const Program outer = op(DW_CFA_expression, uleb(3) + uleb(hidden.size())) + hidden;
+    FrameProgram hidden = bytes_of(uint32_t{20}) + bytes_of(inner + 4) +
+                          bytes_of(static_cast<uint32_t>(kFunction)) +
+                          bytes_of(static_cast<uint32_t>(kFunctionBytes)) + "\0"s +
+                          op(DW_CFA_undefined, uleb(1 << 14));
+    const FrameProgram outer = op(DW_CFA_expression, uleb(3) + uleb(hidden.size())) + hidden;
     CHECK(step(outer) == Step::caller);
     CHECK(step(tables(outer), index(kFdeOffset), SHT_X86_64_UNWIND) == Step::caller);
     CHECK(step(tables(outer), index(inner), SHT_X86_64_UNWIND) == Step::implausible);

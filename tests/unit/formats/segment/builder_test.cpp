@@ -10,11 +10,11 @@ using daybreak::test::RingBuilder;
 
 namespace {
 
-struct Fixture {
+struct OneRecordRing {
     RingBuilder ring;
     uint32_t epid;
 
-    explicit Fixture(test::RingBuilderOptions options = {}) : ring(options) {
+    explicit OneRecordRing(test::RingBuilderOptions options = {}) : ring(options) {
         epid = ring.add_ecb(ring.add_probe("p", "m", "f", "n"), {RingBuilder::integer_field(8, 8)},
                             16);
     }
@@ -33,7 +33,7 @@ FindingKind only_finding(const Recording& recording) {
 } // namespace
 
 TEST_CASE("pieces are found in a heap of other bytes", "[segment][builder]") {
-    Fixture f({.cpu_count = 2});
+    OneRecordRing f({.cpu_count = 2});
     f.records(1000, 10, 0);
     f.records(1000, 20, 1);
     Bytes heap(8192, std::byte{0xaa});
@@ -53,7 +53,7 @@ TEST_CASE("pieces are found in a heap of other bytes", "[segment][builder]") {
 }
 
 TEST_CASE("of several copies of a segment the fullest is kept", "[segment][builder]") {
-    Fixture f;
+    OneRecordRing f;
     f.records(1000, 10);
     Bytes early = f.ring.segment_memory(0);
     f.records(2000, 5);
@@ -73,7 +73,7 @@ TEST_CASE("of several copies of a segment the fullest is kept", "[segment][build
 }
 
 TEST_CASE("of two copies of a segment the one with a checksum is kept", "[segment][builder]") {
-    Fixture f;
+    OneRecordRing f;
     f.records(1000, 9);
     std::vector<Bytes> copies = {packed_piece(f.ring.segment_memory(0)).value(), {}};
     copies[1] = copies[0]; // as a ring's open segment has it, and with another value
@@ -93,7 +93,7 @@ TEST_CASE("of two copies of a segment the one with a checksum is kept", "[segmen
 }
 
 TEST_CASE("a refused piece is reported and costs only itself", "[segment][builder]") {
-    Fixture f;
+    OneRecordRing f;
     f.records(1000, 248 * 2 + 5);
     Bytes memory = f.ring.segment_memory(0);
     auto poke = [&](size_t at, uint64_t value, size_t width) {
@@ -144,7 +144,7 @@ TEST_CASE("a refused piece is reported and costs only itself", "[segment][builde
 }
 
 TEST_CASE("limits hold at the limit", "[segment][builder]") {
-    Fixture f({.segment_bytes = DBK_SEGMENT_BYTES_MAX, .segments_per_cpu = 1});
+    OneRecordRing f({.segment_bytes = DBK_SEGMENT_BYTES_MAX, .segments_per_cpu = 1});
     f.records(1000, 3);
     uint16_t cpu = kCpusMax - 1;
     std::memcpy(f.ring.segment_memory(0).data() + 56, &cpu, 2);
@@ -153,7 +153,7 @@ TEST_CASE("limits hold at the limit", "[segment][builder]") {
 }
 
 TEST_CASE("a slot that is being opened is passed over in silence", "[segment][builder]") {
-    Fixture f;
+    OneRecordRing f;
     f.records(1000, 248 * 2);
     std::memset(f.ring.segment_memory(0).data() + 16, 0, 8);
     RecordingBuilder builder;
@@ -161,7 +161,7 @@ TEST_CASE("a slot that is being opened is passed over in silence", "[segment][bu
 }
 
 TEST_CASE("a sealed segment reads back, and not after a flipped bit", "[segment][builder]") {
-    Fixture f;
+    OneRecordRing f;
     f.records(1000, 9);
     Bytes packed = packed_piece(f.ring.segment_memory(0)).value();
     CHECK(packed.size() == 128 + 9 * 16);
@@ -185,7 +185,7 @@ TEST_CASE("a sealed segment reads back, and not after a flipped bit", "[segment]
 }
 
 TEST_CASE("what is packed is checked again", "[segment][builder]") {
-    Fixture f;
+    OneRecordRing f;
     f.records(1000, 9);
     Bytes memory = f.ring.segment_memory(0);
     CHECK_FALSE(packed_piece(ByteView(memory).first(63)).ok());
@@ -198,7 +198,7 @@ TEST_CASE("what is packed is checked again", "[segment][builder]") {
 }
 
 TEST_CASE("a segment cut by the end of its range keeps what is there", "[segment][builder]") {
-    Fixture f;
+    OneRecordRing f;
     f.records(1000, 100);
     Bytes memory = f.ring.segment_memory(0);
     memory.resize(128 + 16 * 10 + 12);
@@ -214,7 +214,7 @@ TEST_CASE("a segment cut by the end of its range keeps what is there", "[segment
 
 TEST_CASE("a copy that lies elsewhere than it says is not taken for the ring",
           "[segment][builder]") {
-    Fixture f;
+    OneRecordRing f;
     f.records(1000, 10);
     Bytes memory = f.ring.segment_memory(0);
     uint64_t home = 0x12340000;
@@ -230,12 +230,12 @@ TEST_CASE("a copy that lies elsewhere than it says is not taken for the ring",
 }
 
 TEST_CASE("the boot with most segments is built, or the one asked for", "[segment][builder]") {
-    Fixture old({.boot_id = 1}), now({.boot_id = 2});
+    OneRecordRing old({.boot_id = 1}), now({.boot_id = 2});
     old.records(1000, 3);
     now.records(1000, 248 + 3);
     for (uint64_t wanted : {0, 1, 2}) {
         RecordingBuilder builder;
-        for (Fixture* f : {&old, &now}) {
+        for (OneRecordRing* f : {&old, &now}) {
             builder.add_owned(f->ring.metadata_memory(), {"metadata"});
             builder.add_owned(f->ring.segment_memory(0), {"ring"});
         }
@@ -255,11 +255,11 @@ TEST_CASE("the boot with most segments is built, or the one asked for", "[segmen
 }
 
 TEST_CASE("several rings of one boot are kept apart", "[segment][builder]") {
-    Fixture one({.ring_id = 1, .name = "one"}), two({.ring_id = 7, .name = "two"});
+    OneRecordRing one({.ring_id = 1, .name = "one"}), two({.ring_id = 7, .name = "two"});
     one.records(1000, 3);
     two.records(1000, 4);
     RecordingBuilder builder;
-    for (Fixture* f : {&two, &one}) {
+    for (OneRecordRing* f : {&two, &one}) {
         builder.add_owned(f->ring.metadata_memory(), {"metadata"});
         builder.add_owned(f->ring.segment_memory(0), {"ring"});
     }
@@ -271,7 +271,7 @@ TEST_CASE("several rings of one boot are kept apart", "[segment][builder]") {
 }
 
 TEST_CASE("records without metadata are one finding", "[segment][builder]") {
-    Fixture f;
+    OneRecordRing f;
     f.records(1000, 248 * 3);
     RecordingBuilder builder;
     builder.add_owned(f.ring.segment_memory(0), {"ring"});

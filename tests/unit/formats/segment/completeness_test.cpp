@@ -12,12 +12,12 @@ namespace {
 
 constexpr uint64_t kPerSegment = (4096 - 128) / 16; // records of 16 bytes in a segment
 
-struct Fixture {
+struct CountedRing {
     RingBuilder ring;
     uint32_t epid;
     uint64_t ticks = 1000;
 
-    explicit Fixture(test::RingBuilderOptions options = {}) : ring(options) {
+    explicit CountedRing(test::RingBuilderOptions options = {}) : ring(options) {
         epid = ring.add_ecb(ring.add_probe("p", "m", "f", "n"), {RingBuilder::integer_field(8, 8)},
                             16);
     }
@@ -46,7 +46,7 @@ void check_sum(const Completeness& c) {
 } // namespace
 
 TEST_CASE("a ring that did not wrap is complete", "[segment][completeness]") {
-    Fixture f;
+    CountedRing f;
     f.records(kPerSegment * 2 + 7);
     Recording recording = f.build();
     const Completeness& c = cpu_of(recording).completeness;
@@ -60,7 +60,7 @@ TEST_CASE("a ring that did not wrap is complete", "[segment][completeness]") {
 }
 
 TEST_CASE("overwritten records are counted exactly and are no loss", "[segment][completeness]") {
-    Fixture f;
+    CountedRing f;
     f.records(kPerSegment * 10 + 7);
     Recording recording = f.build();
     const Completeness& c = cpu_of(recording).completeness;
@@ -77,7 +77,7 @@ TEST_CASE("overwritten records are counted exactly and are no loss", "[segment][
 
 TEST_CASE("what the CPU says was overwritten is not a loss, and what it keeps is",
           "[segment][completeness]") {
-    Fixture f;
+    CountedRing f;
     f.records(kPerSegment * 10 + 7); // 11 segments; slots hold 9, 10, 11, 8
     std::memset(f.slot(7 % 4), 0, 4096);
     std::memset(f.slot(8 % 4), 0, 4096);
@@ -139,7 +139,7 @@ TEST_CASE("a ring's description may be as short as the first writers' were", "[s
 }
 
 TEST_CASE("segments are ordered by sequence, wherever they lie", "[segment][completeness]") {
-    Fixture f;
+    CountedRing f;
     f.records(kPerSegment * 5 + 1);
     Recording recording = f.build();
     std::vector<uint64_t> sequences;
@@ -149,7 +149,7 @@ TEST_CASE("segments are ordered by sequence, wherever they lie", "[segment][comp
 }
 
 TEST_CASE("a segment that should be there is a loss of known size", "[segment][completeness]") {
-    Fixture f;
+    CountedRing f;
     f.records(kPerSegment * 3 + 7);
     std::memset(f.slot(1), 0, 4096);
     Recording recording = f.build();
@@ -168,7 +168,7 @@ TEST_CASE("a segment that should be there is a loss of known size", "[segment][c
 
 TEST_CASE("an early segment of a ring that wrapped: the loss's size is not known",
           "[segment][completeness]") {
-    Fixture f;
+    CountedRing f;
     f.records(kPerSegment * 9 + 7); // segments 7..10 remain
     std::memset(f.slot((7 - 1) % 4), 0, 4096);
     std::memset(f.slot((8 - 1) % 4), 0, 4096);
@@ -182,7 +182,7 @@ TEST_CASE("an early segment of a ring that wrapped: the loss's size is not known
 }
 
 TEST_CASE("the newest segment missing after a stop is a loss", "[segment][completeness]") {
-    Fixture f;
+    CountedRing f;
     f.records(kPerSegment * 3 + 7);
     std::memset(f.slot(3), 0, 4096);
     Recording recording = f.build();
@@ -193,7 +193,7 @@ TEST_CASE("the newest segment missing after a stop is a loss", "[segment][comple
 }
 
 TEST_CASE("what a running ring committed after the copy is not a loss", "[segment][completeness]") {
-    Fixture f({.activity = DBK_ACTIVITY_ACTIVE});
+    CountedRing f({.activity = DBK_ACTIVITY_ACTIVE});
     f.records(10);
     Bytes early = f.ring.segment_memory(0);
     f.records(5);
@@ -210,7 +210,7 @@ TEST_CASE("what a running ring committed after the copy is not a loss", "[segmen
 }
 
 TEST_CASE("what came after the counters were copied has fired, too", "[segment][completeness]") {
-    Fixture f({.activity = DBK_ACTIVITY_ACTIVE});
+    CountedRing f({.activity = DBK_ACTIVITY_ACTIVE});
     f.records(10);
     f.ring.facts(0).firings = 100; // most of them with a predicate that did not hold
     Bytes early = f.ring.metadata_memory();
@@ -226,7 +226,7 @@ TEST_CASE("what came after the counters were copied has fired, too", "[segment][
 }
 
 TEST_CASE("a fill ring never overwrites: what is absent is lost", "[segment][completeness]") {
-    Fixture f({.policy = DBK_POLICY_FILL});
+    CountedRing f({.policy = DBK_POLICY_FILL});
     f.records(kPerSegment * 4);
     std::memset(f.slot(0), 0, 4096);
     Recording recording = f.build();
@@ -238,7 +238,7 @@ TEST_CASE("a fill ring never overwrites: what is absent is lost", "[segment][com
 
 TEST_CASE("records after damage inside a segment are lost, and counted by the next segment",
           "[segment][completeness]") {
-    Fixture f;
+    CountedRing f;
     f.records(kPerSegment * 2);
     uint32_t bad = 4711;
     std::memcpy(f.slot(0) + 128 + 16 * 100, &bad, 4);
@@ -252,7 +252,7 @@ TEST_CASE("records after damage inside a segment are lost, and counted by the ne
 }
 
 TEST_CASE("a segment that was cut between two records is damaged", "[segment][completeness]") {
-    Fixture f;
+    CountedRing f;
     f.records(10);
     Bytes memory = f.ring.segment_memory(0);
     memory.resize(128 + 16 * 6);
@@ -269,7 +269,7 @@ TEST_CASE("a segment that was cut between two records is damaged", "[segment][co
 
 TEST_CASE("damage in the newest segment of a running ring: how much is lost is not known",
           "[segment][completeness]") {
-    Fixture f({.activity = DBK_ACTIVITY_ACTIVE});
+    CountedRing f({.activity = DBK_ACTIVITY_ACTIVE});
     f.records(10);
     uint32_t bad = 4711;
     std::memcpy(f.slot(0) + 128 + 16 * 4, &bad, 4);
@@ -283,7 +283,7 @@ TEST_CASE("damage in the newest segment of a running ring: how much is lost is n
 }
 
 TEST_CASE("drops carry their cause, count and interval", "[segment][completeness]") {
-    Fixture f;
+    CountedRing f;
     f.ring.drop(0, DBK_DROP_NESTED, 3); // before the first segment
     f.records(kPerSegment);
     f.ring.drop(0, DBK_DROP_PRINCIPAL, 2);
@@ -307,7 +307,7 @@ TEST_CASE("drops carry their cause, count and interval", "[segment][completeness
 }
 
 TEST_CASE("facts that contradict each other do not overflow", "[segment][completeness]") {
-    Fixture f;
+    CountedRing f;
     f.records(kPerSegment * 3);
     uint64_t huge = UINT64_MAX;
     std::memcpy(f.slot(1) + 64, &huge, 8); // records_before
@@ -319,7 +319,7 @@ TEST_CASE("facts that contradict each other do not overflow", "[segment][complet
 
 TEST_CASE("a segment between two files of a row lay in one that is not here, or is lost",
           "[segment][completeness]") {
-    Fixture f;
+    CountedRing f;
     f.records(kPerSegment * 3);
     const bool is_here = GENERATE(false, true); // file 2, of which nothing can be read
     RecordingBuilder builder;

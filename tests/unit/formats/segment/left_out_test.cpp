@@ -42,7 +42,7 @@ struct Ring {
     }
 };
 
-const CpuInfo& cpu_of(const Recording& recording) {
+const CpuInfo& first_cpu(const Recording& recording) {
     return recording.rings.at(0).cpus.at(0);
 }
 
@@ -59,7 +59,7 @@ TEST_CASE("what was left out is rotated, and what is around it is what it was", 
         Ring r;
         r.leave_out({stretch(5, 8)});
         Recording recording = r.build();
-        const Completeness& sum = cpu_of(recording).completeness;
+        const Completeness& sum = first_cpu(recording).completeness;
         CHECK(sum.overwritten == 40);
         CHECK(sum.rotated == 40);
         CHECK(sum.present == 80);
@@ -67,15 +67,15 @@ TEST_CASE("what was left out is rotated, and what is around it is what it was", 
         CHECK(sum.lost_known);
         CHECK(sum.drops[0] == 1);
         CHECK(sum.drops_unseen[0] == 0);
-        REQUIRE(cpu_of(recording).gaps.size() == 2);
-        CHECK(cpu_of(recording).gaps[0].overwritten);
-        CHECK(cpu_of(recording).gaps[1].left_out);
+        REQUIRE(first_cpu(recording).gaps.size() == 2);
+        CHECK(first_cpu(recording).gaps[0].overwritten);
+        CHECK(first_cpu(recording).gaps[1].left_out);
     }
     SECTION("at the end") {
         Ring r;
         r.leave_out({stretch(15, 16)});
         const Recording recording = r.build(2);
-        const Completeness& sum = cpu_of(recording).completeness;
+        const Completeness& sum = first_cpu(recording).completeness;
         CHECK(sum.rotated == 20);
         CHECK(sum.present == 60);
         CHECK(sum.lost == 0);
@@ -86,13 +86,13 @@ TEST_CASE("what was left out is rotated, and what is around it is what it was", 
         Ring r;
         r.leave_out({stretch(15, 15)});
         const Recording recording = r.build(2);
-        CHECK(cpu_of(recording).completeness.rotated == 10);
-        CHECK(cpu_of(recording).completeness.lost == 10);
+        CHECK(first_cpu(recording).completeness.rotated == 10);
+        CHECK(first_cpu(recording).completeness.lost == 10);
     }
     SECTION("of another boot") {
         Ring r;
         r.builder.add_left_out(1, {stretch(5, 8)}, {});
-        CHECK(cpu_of(r.build()).left_out.empty());
+        CHECK(first_cpu(r.build()).left_out.empty());
     }
 }
 
@@ -102,13 +102,13 @@ TEST_CASE("stretches of several files are cut by each other and by what is here"
     r.leave_out({stretch(1, 4), stretch(6, 20)}, 2);
     const Recording recording = r.build();
     std::vector<std::pair<uint64_t, uint64_t>> parts;
-    for (const LeftOut& one : cpu_of(recording).left_out)
+    for (const LeftOut& one : first_cpu(recording).left_out)
         parts.emplace_back(one.first_sequence, one.last_sequence);
     using Parts = std::vector<std::pair<uint64_t, uint64_t>>;
     CHECK(parts == Parts{{1, 4}, {5, 8}, {17, 20}});
-    CHECK(cpu_of(recording).left_out[1].records == 40);
-    CHECK(cpu_of(recording).completeness.rotated == 120);
-    CHECK(cpu_of(recording).completeness.drops[0] == 1); // of parts it is not known
+    CHECK(first_cpu(recording).left_out[1].records == 40);
+    CHECK(first_cpu(recording).completeness.rotated == 120);
+    CHECK(first_cpu(recording).completeness.drops[0] == 1); // of parts it is not known
 }
 
 TEST_CASE("the boot of most segments is chosen as before they were left out", "[left_out]") {
@@ -147,7 +147,7 @@ TEST_CASE("stretches that are lies leave the accounts whole", "[left_out]") {
             r.leave_out(std::move(list), file);
         }
         const Recording recording = r.build(random() % 4);
-        const CpuInfo& cpu = cpu_of(recording);
+        const CpuInfo& cpu = first_cpu(recording);
         uint64_t before = 0;
         for (const LeftOut& one : cpu.left_out) {
             CHECK(one.first_sequence > before);

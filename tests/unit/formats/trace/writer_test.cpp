@@ -4,6 +4,7 @@
 #include "base/file.hpp"
 #include "tests/support/piece_order.hpp"
 #include "tests/support/secret_file.hpp"
+#include "tests/support/temp_folder.hpp"
 #include "tests/unit/formats/trace/sample.hpp"
 
 #include <catch2/catch.hpp>
@@ -12,24 +13,6 @@
 
 using namespace daybreak;
 using namespace daybreak::formats;
-
-namespace {
-
-/// A folder that goes away.
-struct TemporaryFolder {
-    std::string path;
-    TemporaryFolder() {
-        char name[] = "/tmp/daybreak-trace-XXXXXX";
-        path = ::mkdtemp(name);
-    }
-    ~TemporaryFolder() { std::filesystem::remove_all(path); }
-    size_t files() const {
-        auto all = std::filesystem::directory_iterator(path);
-        return static_cast<size_t>(std::distance(begin(all), end(all)));
-    }
-};
-
-} // namespace
 
 TEST_CASE("a sink's error is passed on from wherever it strikes", "[trace][writer]") {
     test::RingBuilder ring = test::sample_ring(600);
@@ -80,8 +63,8 @@ TEST_CASE("a bad piece is refused and the file stays good", "[trace][writer]") {
 }
 
 TEST_CASE("regions in memory become a trace file", "[trace][writer]") {
-    TemporaryFolder folder;
-    std::string path = folder.path + "/sim.dbrk";
+    test::TempFolder folder;
+    std::string path = folder.path / "sim.dbrk";
     test::RingBuilder ring = test::sample_ring(100);
     Bytes metadata = ring.metadata_memory();
     TraceRegion regions[] = {{ring.segment_memory(0), "cpu 0"},
@@ -108,9 +91,9 @@ TEST_CASE("regions in memory become a trace file", "[trace][writer]") {
 }
 
 TEST_CASE("a file that cannot be written is not there", "[trace][writer]") {
-    TemporaryFolder folder;
+    test::TempFolder folder;
     CHECK_FALSE(create_trace_file(folder.path, true).ok());
-    CHECK_FALSE(create_trace_file(folder.path + "/none/x.dbrk", true).ok());
+    CHECK_FALSE(create_trace_file(folder.path / "none/x.dbrk", true).ok());
     CHECK(folder.files() == 0);
 }
 
