@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "formats/segment/recording.hpp"
 #include "tests/support/segment_builder.hpp"
+#include "tests/unit/formats/segment/one_ring.hpp"
 
 #include <catch2/catch.hpp>
 
 using namespace daybreak;
 using namespace daybreak::formats;
+using daybreak::test::first_cpu, daybreak::test::kPerSegment;
 using daybreak::test::RingBuilder;
 
 namespace {
-
-constexpr uint64_t kPerSegment = (4096 - 128) / 16; // records of 16 bytes in a segment
 
 struct CountedRing {
     RingBuilder ring;
@@ -34,10 +34,6 @@ struct CountedRing {
     std::byte* slot(size_t index) { return ring.segment_memory(0).data() + index * 4096; }
 };
 
-const CpuInfo& cpu_of(const Recording& recording) {
-    return recording.rings.at(0).cpus.at(0);
-}
-
 void check_sum(const Completeness& c) {
     CHECK(c.committed == c.present + c.overwritten + c.lost + c.not_copied);
     CHECK(c.firings >= c.committed);
@@ -49,11 +45,11 @@ TEST_CASE("a ring that did not wrap is complete", "[segment][completeness]") {
     CountedRing f;
     f.records(kPerSegment * 2 + 7);
     Recording recording = f.build();
-    const Completeness& c = cpu_of(recording).completeness;
+    const Completeness& c = first_cpu(recording).completeness;
     CHECK(c.committed == kPerSegment * 2 + 7);
     CHECK(c.present == c.committed);
     CHECK(c.segments_present == 3);
-    CHECK(cpu_of(recording).gaps.empty());
+    CHECK(first_cpu(recording).gaps.empty());
     CHECK_FALSE(c.has_losses());
     CHECK_FALSE(recording.has_losses());
     check_sum(c);
@@ -63,14 +59,14 @@ TEST_CASE("overwritten records are counted exactly and are no loss", "[segment][
     CountedRing f;
     f.records(kPerSegment * 10 + 7);
     Recording recording = f.build();
-    const Completeness& c = cpu_of(recording).completeness;
+    const Completeness& c = first_cpu(recording).completeness;
     CHECK(c.overwritten == kPerSegment * 7);
     CHECK(c.present == kPerSegment * 3 + 7);
     CHECK(c.lost == 0);
-    REQUIRE(cpu_of(recording).gaps.size() == 1);
-    CHECK(cpu_of(recording).gaps[0].overwritten);
-    CHECK(cpu_of(recording).gaps[0].last_sequence == 7);
-    CHECK(cpu_of(recording).gaps[0].records == c.overwritten);
+    REQUIRE(first_cpu(recording).gaps.size() == 1);
+    CHECK(first_cpu(recording).gaps[0].overwritten);
+    CHECK(first_cpu(recording).gaps[0].last_sequence == 7);
+    CHECK(first_cpu(recording).gaps[0].records == c.overwritten);
     CHECK_FALSE(recording.has_losses());
     check_sum(c);
 }
@@ -83,36 +79,36 @@ TEST_CASE("what the CPU says was overwritten is not a loss, and what it keeps is
     std::memset(f.slot(8 % 4), 0, 4096);
     SECTION("not known: the ring's size says, with one on the way") {
         Recording recording = f.build();
-        CHECK(cpu_of(recording).completeness.segments_missing == 1);
+        CHECK(first_cpu(recording).completeness.segments_missing == 1);
     }
     SECTION("known: exactly") {
         f.ring.facts(0).oldest_sequence = 8;
         Recording recording = f.build();
-        CHECK(cpu_of(recording).completeness.segments_missing == 2);
+        CHECK(first_cpu(recording).completeness.segments_missing == 2);
         CHECK(recording.has_losses());
         f.ring.facts(0).oldest_sequence = 10;
         Recording later = f.build();
-        CHECK(cpu_of(later).completeness.segments_missing == 0);
+        CHECK(first_cpu(later).completeness.segments_missing == 0);
         CHECK_FALSE(later.has_losses());
     }
     SECTION("a ring that has grown keeps more than it was made with") {
         f.ring.facts(0).oldest_sequence = 3;
         Recording recording = f.build();
-        CHECK(cpu_of(recording).completeness.segments_missing == 7);
-        REQUIRE(cpu_of(recording).gaps.size() == 2);
-        CHECK(cpu_of(recording).gaps[0].last_sequence == 2);
-        CHECK(cpu_of(recording).gaps[0].overwritten);
+        CHECK(first_cpu(recording).completeness.segments_missing == 7);
+        REQUIRE(first_cpu(recording).gaps.size() == 2);
+        CHECK(first_cpu(recording).gaps[0].last_sequence == 2);
+        CHECK(first_cpu(recording).gaps[0].overwritten);
     }
     SECTION("counters copied before the segments know less") {
         f.ring.facts(0).oldest_sequence = 6;
         f.ring.facts(0).segments = 9;
         Recording recording = f.build(); // 6 + (11 - 9) + 1
-        CHECK(cpu_of(recording).completeness.segments_missing == 1);
+        CHECK(first_cpu(recording).completeness.segments_missing == 1);
     }
     SECTION("nonsense is not believed") {
         f.ring.facts(0).oldest_sequence = 13;
         Recording recording = f.build();
-        CHECK(cpu_of(recording).completeness.segments_missing == 1);
+        CHECK(first_cpu(recording).completeness.segments_missing == 1);
     }
 }
 
@@ -143,7 +139,7 @@ TEST_CASE("segments are ordered by sequence, wherever they lie", "[segment][comp
     f.records(kPerSegment * 5 + 1);
     Recording recording = f.build();
     std::vector<uint64_t> sequences;
-    for (const SegmentInfo& segment : cpu_of(recording).segments)
+    for (const SegmentInfo& segment : first_cpu(recording).segments)
         sequences.push_back(segment.sequence);
     CHECK(sequences == std::vector<uint64_t>{3, 4, 5, 6});
 }
@@ -153,13 +149,13 @@ TEST_CASE("a segment that should be there is a loss of known size", "[segment][c
     f.records(kPerSegment * 3 + 7);
     std::memset(f.slot(1), 0, 4096);
     Recording recording = f.build();
-    const Completeness& c = cpu_of(recording).completeness;
+    const Completeness& c = first_cpu(recording).completeness;
     CHECK(c.lost == kPerSegment);
     CHECK(c.lost_known);
     CHECK(c.segments_missing == 1);
     CHECK(c.overwritten == 0);
-    REQUIRE(cpu_of(recording).gaps.size() == 1);
-    CHECK_FALSE(cpu_of(recording).gaps[0].overwritten);
+    REQUIRE(first_cpu(recording).gaps.size() == 1);
+    CHECK_FALSE(first_cpu(recording).gaps[0].overwritten);
     REQUIRE(recording.findings.list().size() == 1);
     CHECK(recording.findings.list()[0].text == "segment 2 with 248 records is not there");
     CHECK(recording.has_losses());
@@ -173,7 +169,7 @@ TEST_CASE("an early segment of a ring that wrapped: the loss's size is not known
     std::memset(f.slot((7 - 1) % 4), 0, 4096);
     std::memset(f.slot((8 - 1) % 4), 0, 4096);
     Recording recording = f.build();
-    const Completeness& c = cpu_of(recording).completeness;
+    const Completeness& c = first_cpu(recording).completeness;
     CHECK(c.segments_missing == 1); // segment 7 may have been about to be reused
     CHECK_FALSE(c.lost_known);
     CHECK(c.overwritten == kPerSegment * 8);
@@ -186,7 +182,7 @@ TEST_CASE("the newest segment missing after a stop is a loss", "[segment][comple
     f.records(kPerSegment * 3 + 7);
     std::memset(f.slot(3), 0, 4096);
     Recording recording = f.build();
-    const Completeness& c = cpu_of(recording).completeness;
+    const Completeness& c = first_cpu(recording).completeness;
     CHECK(c.lost == 7);
     CHECK(c.segments_missing == 1);
     check_sum(c);
@@ -201,7 +197,7 @@ TEST_CASE("what a running ring committed after the copy is not a loss", "[segmen
     builder.add_owned(std::move(early), {"ring"});
     builder.add_owned(f.ring.metadata_memory(), {"metadata"});
     Recording recording = builder.build();
-    const Completeness& c = cpu_of(recording).completeness;
+    const Completeness& c = first_cpu(recording).completeness;
     CHECK(c.present == 10);
     CHECK(c.not_copied == 5);
     CHECK(c.lost == 0);
@@ -219,7 +215,7 @@ TEST_CASE("what came after the counters were copied has fired, too", "[segment][
     builder.add_owned(std::move(early), {"metadata"});
     builder.add_owned(f.ring.segment_memory(0), {"ring"});
     Recording recording = builder.build();
-    const Completeness& c = cpu_of(recording).completeness;
+    const Completeness& c = first_cpu(recording).completeness;
     CHECK(c.committed == 15);
     CHECK(c.firings == 105);
     check_sum(c);
@@ -230,7 +226,7 @@ TEST_CASE("a fill ring never overwrites: what is absent is lost", "[segment][com
     f.records(kPerSegment * 4);
     std::memset(f.slot(0), 0, 4096);
     Recording recording = f.build();
-    const Completeness& c = cpu_of(recording).completeness;
+    const Completeness& c = first_cpu(recording).completeness;
     CHECK(c.lost == kPerSegment);
     CHECK(c.overwritten == 0);
     check_sum(c);
@@ -243,7 +239,7 @@ TEST_CASE("records after damage inside a segment are lost, and counted by the ne
     uint32_t bad = 4711;
     std::memcpy(f.slot(0) + 128 + 16 * 100, &bad, 4);
     Recording recording = f.build();
-    const Completeness& c = cpu_of(recording).completeness;
+    const Completeness& c = first_cpu(recording).completeness;
     CHECK(c.present == kPerSegment + 100);
     CHECK(c.lost == kPerSegment - 100);
     CHECK(c.lost_known);
@@ -260,7 +256,7 @@ TEST_CASE("a segment that was cut between two records is damaged", "[segment][co
     builder.add_owned(f.ring.metadata_memory(), {"metadata"});
     builder.add_owned(std::move(memory), {"ring"});
     Recording recording = builder.build();
-    const Completeness& c = cpu_of(recording).completeness;
+    const Completeness& c = first_cpu(recording).completeness;
     CHECK(c.present == 6);
     CHECK(c.lost == 4);
     CHECK(c.segments_damaged == 1);
@@ -274,7 +270,7 @@ TEST_CASE("damage in the newest segment of a running ring: how much is lost is n
     uint32_t bad = 4711;
     std::memcpy(f.slot(0) + 128 + 16 * 4, &bad, 4);
     Recording recording = f.build();
-    const Completeness& c = cpu_of(recording).completeness;
+    const Completeness& c = first_cpu(recording).completeness;
     CHECK(c.present == 4);
     CHECK(c.not_copied == 6); // or lost
     CHECK_FALSE(c.lost_known);
@@ -290,7 +286,7 @@ TEST_CASE("drops carry their cause, count and interval", "[segment][completeness
     f.records(5);
     f.ring.drop(0, DBK_DROP_PRINCIPAL, 4);
     Recording recording = f.build();
-    const Completeness& c = cpu_of(recording).completeness;
+    const Completeness& c = first_cpu(recording).completeness;
     CHECK(c.drops[DBK_DROP_PRINCIPAL] == 6);
     CHECK(c.drops[DBK_DROP_NESTED] == 3);
     CHECK(c.drops_unseen[DBK_DROP_NESTED] == 3);
@@ -334,7 +330,7 @@ TEST_CASE("a segment between two files of a row lay in one that is not here, or 
     if (is_here)
         builder.add_file(2);
     Recording recording = builder.build();
-    const Completeness& c = cpu_of(recording).completeness;
+    const Completeness& c = first_cpu(recording).completeness;
     CHECK(c.present == kPerSegment * 2);
     CHECK(c.rotated == (is_here ? 0 : kPerSegment));
     CHECK(c.lost == (is_here ? kPerSegment : 0));

@@ -3,16 +3,16 @@
 // From when to when a recording holds everything of a CPU.
 #include "formats/segment/coverage.hpp"
 #include "tests/support/segment_builder.hpp"
+#include "tests/unit/formats/segment/one_ring.hpp"
 
 #include <catch2/catch.hpp>
 
 using namespace daybreak;
 using namespace daybreak::formats;
+using daybreak::test::kPerSegment;
 using daybreak::test::RingBuilder;
 
 namespace {
-
-constexpr uint64_t kRecordsOfSegment = (4096 - 128) / 16; // records of 16 bytes in a segment
 
 /// A ring of eight segments on two CPUs; record i is made at 1000 + i.
 struct CoveredRing {
@@ -20,7 +20,7 @@ struct CoveredRing {
     uint32_t epid = ring.add_ecb(ring.add_probe("p", "m", "f", "n"), {RingBuilder::integer_field(8, 8)}, 16);
 
     explicit CoveredRing(uint64_t segments) {
-        for (uint64_t i = 0; i < segments * kRecordsOfSegment; i++)
+        for (uint64_t i = 0; i < segments * kPerSegment; i++)
             ring.record(0, epid, 1000 + i, RingBuilder::words({i}));
     }
     void remove(size_t slot) { std::memset(ring.segment_memory(0).data() + slot * 4096, 0, 4096); }
@@ -44,7 +44,7 @@ TEST_CASE("a ring that did not wrap is covered from its start", "[segment][cover
     CHECK(covered.is_from_start);
     CHECK_FALSE(covered.has_older);
     CHECK(covered.covers_since(0));
-    CHECK(covered.to_mono_ns == 1000 + 5 * kRecordsOfSegment - 1);
+    CHECK(covered.to_mono_ns == 1000 + 5 * kPerSegment - 1);
 }
 
 TEST_CASE("what was overwritten, be it one segment, is not covered", "[segment][coverage]") {
@@ -52,9 +52,9 @@ TEST_CASE("what was overwritten, be it one segment, is not covered", "[segment][
         CpuCoverage covered = CoveredRing(8 + gone).coverage();
         CHECK_FALSE(covered.is_from_start);
         CHECK_FALSE(covered.has_older);
-        CHECK(covered.from_mono_ns == 1000 + gone * kRecordsOfSegment);
-        CHECK(covered.covers_since(1000 + gone * kRecordsOfSegment));
-        CHECK_FALSE(covered.covers_since(1000 + gone * kRecordsOfSegment - 1));
+        CHECK(covered.from_mono_ns == 1000 + gone * kPerSegment);
+        CHECK(covered.covers_since(1000 + gone * kPerSegment));
+        CHECK_FALSE(covered.covers_since(1000 + gone * kPerSegment - 1));
     }
 }
 
@@ -65,7 +65,7 @@ TEST_CASE("after a hole nothing is covered", "[segment][coverage]") {
     CHECK(covered.is_known);
     CHECK_FALSE(covered.is_from_start);
     CHECK(covered.has_older);
-    CHECK(covered.from_mono_ns == 1000 + 3 * kRecordsOfSegment);
+    CHECK(covered.from_mono_ns == 1000 + 3 * kPerSegment);
     CHECK(not_covered_since(f.build(), covered.from_mono_ns).empty()); // the other CPU recorded nothing
     CHECK(not_covered_since(f.build(), covered.from_mono_ns - 1).size() == 1);
 }

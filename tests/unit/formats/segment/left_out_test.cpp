@@ -3,12 +3,14 @@
 
 #include "formats/segment/recording.hpp"
 #include "tests/support/segment_builder.hpp"
+#include "tests/unit/formats/segment/one_ring.hpp"
 
 #include <catch2/catch.hpp>
 #include <random>
 
 using namespace daybreak;
 using namespace daybreak::formats;
+using daybreak::test::first_cpu;
 using test::RingBuilder;
 
 namespace {
@@ -41,10 +43,6 @@ struct Ring {
         builder.add_left_out(kBoot, std::move(list), options);
     }
 };
-
-const CpuInfo& first_cpu(const Recording& recording) {
-    return recording.rings.at(0).cpus.at(0);
-}
 
 LeftOut stretch(uint64_t first, uint64_t last) {
     LeftOut one{1, 0, first, last, (first - 1) * 10, (last - first + 1) * 10};
