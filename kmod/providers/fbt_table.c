@@ -98,7 +98,8 @@ static int fill_symbol(void *data, const char *name, unsigned long address)
 	struct fill *fill = data;
 	u32 bytes = strlen(name) + 1;
 
-	if (bytes > DBK_PROBE_NAME_BYTES_MAX || fbt_is_own_path(name))
+	/* What the kernel calls the padding before a function. */
+	if (str_has_prefix(name, "__pfx_") || bytes > DBK_PROBE_NAME_BYTES_MAX)
 		return 0;
 	if (!fill->is_counting) {
 		struct fbt_symbol *symbol;
@@ -120,12 +121,12 @@ static int fill_symbol(void *data, const char *name, unsigned long address)
 
 static int fill_kernel_symbol(void *data, const char *name, unsigned long address)
 {
-	if (address < kernel_text_start || address >= kernel_text_end)
+	if (address < kernel_text_start)
 		return 0;
-	return fill_symbol(data, name, address);
+	return address >= kernel_text_end ? 1 : fill_symbol(data, name, address);
 }
 
-/* In one walk: the kernel unpacks each name for it. */
+/* In one walk, which ends with the text: the kernel unpacks each name for it. */
 static int kernel_fill(struct fill *fill)
 {
 	fill->grows = true;
@@ -285,10 +286,10 @@ static unsigned long site_of(unsigned long address)
 	return site - address > 16 ? 0 : site;
 }
 
-static bool symbol_has_site(struct fbt_symbol *symbol)
+static bool symbol_has_site(struct fbt_symbol *symbol, const char *name)
 {
 	if (symbol->site == 0)
-		symbol->site = site_of(symbol->address) ?: NO_SITE;
+		symbol->site = fbt_is_own_path(name) ? NO_SITE : site_of(symbol->address) ?: NO_SITE;
 	return symbol->site != NO_SITE;
 }
 
@@ -369,8 +370,26 @@ static bool is_glob(const char *pattern)
 	return pattern[0] == '\0' || strpbrk(pattern, "*?[") != NULL;
 }
 
+/* Makes the symbol's probes that @description names and that are not there. */
+static int symbol_provide(struct fbt_group *group, struct fbt_symbol *symbol,
+			  const struct dbk_probedesc *description)
+{
+	enum fbt_kind kind;
+
+	for (kind = 0; kind < FBT_KINDS; kind++) {
+		int err = 0;
+
+		if (!symbol->probes[kind] && (kind != FBT_RETURN || returns_work) &&
+		    dbk_glob_match(description->name, kind_names[kind]))
+			err = symbol_publish(group, symbol, kind);
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
 static int group_provide(struct fbt_group *group, const struct dbk_requester *requester,
-			 const struct dbk_probedesc *description, enum fbt_kind kind)
+			 const struct dbk_probedesc *description)
 {
 	bool by_glob = is_glob(description->function);
 	u32 i;
@@ -384,32 +403,12 @@ static int group_provide(struct fbt_group *group, const struct dbk_requester *re
 
 		if (err)
 			return err;
-		if (symbol->probes[kind] || (by_glob && symbol->is_alias))
-			continue;
-		if (by_glob ? !dbk_glob_match(description->function, name)
+		if (by_glob ? symbol->is_alias || !dbk_glob_match(description->function, name)
 			    : strcmp(description->function, name) != 0)
 			continue;
-		if (!symbol_has_site(symbol))
+		if (!symbol_has_site(symbol, name))
 			continue;
-		err = symbol_publish(group, symbol, kind);
-		if (err)
-			return err;
-	}
-	return 0;
-}
-
-/* The kinds of probes that @description names. */
-static int group_provide_kinds(struct fbt_group *group, const struct dbk_requester *requester,
-			       const struct dbk_probedesc *description)
-{
-	enum fbt_kind kind;
-	int err;
-
-	for (kind = 0; kind < FBT_KINDS; kind++) {
-		if (!dbk_glob_match(description->name, kind_names[kind]) ||
-		    (kind == FBT_RETURN && !returns_work))
-			continue;
-		err = group_provide(group, requester, description, kind);
+		err = symbol_provide(group, symbol, description);
 		if (err)
 			return err;
 	}
@@ -432,7 +431,7 @@ int fbt_table_provide(const struct dbk_provider *self, const struct dbk_requeste
 	if (description->module[0] == '\0' && description->function[0] == '\0')
 		table_is_listed = true;
 	list_for_each_entry(group, &fbt_groups, link) {
-		err = group_provide_kinds(group, requester, description);
+		err = group_provide(group, requester, description);
 		if (err)
 			return err;
 	}
@@ -450,13 +449,13 @@ static int group_provide_retained(struct fbt_group *group)
 	int err = 0;
 
 	if (table_is_listed)
-		return group_provide_kinds(group, NULL, &everything);
+		return group_provide(group, NULL, &everything);
 	list_for_each_entry(ring, &dbk.rings, link) {
 		const struct dbk_program *program = dbk_consumer_program(ring->consumer);
 
 		for (i = 0; !err && dbk_program_probedesc(program, i, &description); i++)
 			if (dbk_glob_match(description.provider, "fbt"))
-				err = group_provide_kinds(group, NULL, &description);
+				err = group_provide(group, NULL, &description);
 	}
 	return err;
 }
