@@ -46,7 +46,7 @@ public:
     std::string release() const override { return release_; }
     const formats::SymbolTable* symbols() override;
 
-    base::Result<std::vector<SessionProbe>> probes() override;
+    base::Result<std::span<const SessionProbe>> probes() override;
     base::Result<bool> make_named(const formats::DofProbeName& description) override;
     base::Result<void> enable(const EnableRequest& request) override;
     std::string remark() const override;
@@ -61,6 +61,7 @@ public:
 
 private:
     base::Result<void> open_ring(uint16_t ring_id);
+    base::Result<void> list_probes();
     void start(uint32_t pid);
     base::Result<void> find_places(const formats::DofProbeName& description);
 
@@ -68,6 +69,8 @@ private:
     std::string release_;
     SessionOutside outside_;
     std::optional<formats::SymbolTable> symbols_;
+    std::vector<SessionProbe> probes_; ///< as they were listed last, then those of places
+    size_t listed_ = 0;                ///< of them, the module's
     Places places_;
     std::vector<Target*> targets_;
     std::set<uint32_t> started_; ///< commands whose libraries are mapped
@@ -87,21 +90,34 @@ const formats::SymbolTable* LiveSession::symbols() {
     return &*symbols_;
 }
 
-base::Result<std::vector<SessionProbe>> LiveSession::probes() {
-    std::vector<SessionProbe> probes;
-    for (uint32_t index = 0;; index++) {
-        DBK_TRY(auto probe, device_->probe(index, /*only_existing=*/true));
+/// Brings the module's probes up to date. Ids grow in the order of its list: while the last one
+/// that is known is at its place, none before it has gone, and what came follows it. (With each
+/// list read whole, reading them took as long as enabling every function.)
+base::Result<void> LiveSession::list_probes() {
+    probes_.resize(listed_);
+    if (listed_ != 0) {
+        DBK_TRY(auto last, device_->probe(listed_ - 1, /*only_existing=*/true));
+        if (!last || last->probe_id != probes_.back().id)
+            probes_.clear();
+    }
+    for (;;) {
+        listed_ = probes_.size();
+        DBK_TRY(auto probe, device_->probe(listed_, /*only_existing=*/true));
         if (!probe)
-            break;
-        probes.push_back(
+            return {};
+        probes_.push_back(
             {probe->probe_id, probe->provider, probe->module, probe->function, probe->name});
     }
+}
+
+base::Result<std::span<const SessionProbe>> LiveSession::probes() {
+    DBK_TRY_VOID(list_probes());
     // The module makes these with the program, and numbers them so.
-    uint32_t id = probes.empty() ? 0 : probes.back().id;
+    uint32_t id = probes_.empty() ? 0 : probes_.back().id;
     for (const formats::DofPlace& place : places_.all())
-        probes.push_back({++id, place.probe.provider, place.probe.module, place.probe.function,
-                          place.probe.name});
-    return probes;
+        probes_.push_back({++id, place.probe.provider, place.probe.module, place.probe.function,
+                           place.probe.name});
+    return std::span<const SessionProbe>(probes_);
 }
 
 /// The libraries of a command of -c are there when its first instruction is to come.

@@ -19,9 +19,8 @@ bool fits(const formats::DofProbeName& description, const SessionProbe& probe) {
 
 void ProbeIndex::read() {
     auto probes = session_.probes();
-    if (probes.ok())
-        probes_ = std::move(*probes);
-    else
+    probes_ = probes.ok() ? *probes : std::span<const SessionProbe>();
+    if (!probes.ok())
         error_ = probes.error().message();
     known_ = true;
     outdated_ = false;
@@ -35,7 +34,7 @@ base::Result<bool> ProbeIndex::make(const formats::DofProbeName& description) {
     return made;
 }
 
-const std::vector<SessionProbe>& ProbeIndex::all() {
+std::span<const SessionProbe> ProbeIndex::all() {
     if (!known_ || outdated_)
         read();
     return probes_;

@@ -2,8 +2,8 @@
 //
 // ProbeIndex: the probes of a session, looked up by description.
 //
-// A kernel lists its 80 000 probes slowly, so the list is read when it is first needed, and again
-// only when probes were made since and that matters.
+// A kernel lists its 80 000 probes slowly, so the session is asked for them when they are first
+// needed, and again only when probes were made since and that matters.
 #pragma once
 
 #include "live/session/session.hpp"
@@ -24,7 +24,7 @@ public:
     /// They live until the next call.
     std::vector<const SessionProbe*> matches(const formats::DofProbeName& description);
     /// Returns all; they live until the next call.
-    const std::vector<SessionProbe>& all();
+    std::span<const SessionProbe> all();
     /// What went wrong when the session was asked; "" when nothing did.
     const std::string& error() const { return error_; }
 
@@ -34,7 +34,7 @@ private:
 
     Session& session_;
     bool known_ = false, outdated_ = false;
-    std::vector<SessionProbe> probes_;
+    std::span<const SessionProbe> probes_;
     std::set<std::string> matched_; // descriptions whose probes were made
     std::string error_;
 };

@@ -27,6 +27,7 @@
 #include "recorder/symbols.hpp"
 
 #include <functional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -79,8 +80,8 @@ public:
     /// session; first asked for after enable().
     virtual const formats::SymbolTable* symbols() = 0;
 
-    /// Returns every probe that exists now, in the order of ids.
-    virtual base::Result<std::vector<SessionProbe>> probes() = 0;
+    /// Returns every probe that exists now, in the order of ids.  They live until the next call.
+    virtual base::Result<std::span<const SessionProbe>> probes() = 0;
     /// Publishes the probes that only exist because a program names them (profile-97); nothing when
     /// the description names none, or is an id.  Returns whether there are some of that description
     /// for certain; false: probes() has them, or there are none.

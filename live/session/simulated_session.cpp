@@ -37,7 +37,7 @@ public:
     std::string release() const override { return release_; }
     const formats::SymbolTable* symbols() override;
 
-    base::Result<std::vector<SessionProbe>> probes() override;
+    base::Result<std::span<const SessionProbe>> probes() override;
     base::Result<bool> make_named(const formats::DofProbeName& description) override;
     base::Result<void> enable(const EnableRequest& request) override;
     base::Result<void> claim() override {
@@ -68,6 +68,7 @@ private:
     SessionOutside outside_;
     bool made_up_, virtual_time_;
     std::optional<formats::SymbolTable> symbols_;
+    std::vector<SessionProbe> probes_; ///< as they were listed last
     std::string release_ = "simulated";
     FunctionProbes functions_{*host_};
     SyscallTracer tracer_{functions_};
@@ -81,15 +82,15 @@ bool SimulatedSession::is_there(std::string_view provider) const {
     return made_up_ || tracer_.targets() != 0 || (provider != "syscall" && provider != "proc");
 }
 
-base::Result<std::vector<SessionProbe>> SimulatedSession::probes() {
-    std::vector<SessionProbe> probes;
+base::Result<std::span<const SessionProbe>> SimulatedSession::probes() {
+    probes_.clear();
     sim::HostScope scope(*host_);
     for (const dbk_probe* probe = dbk_engine_probe_at(host_->engine(), 0); probe != nullptr;
          probe = probe->next)
         if (is_there(probe->provider))
-            probes.push_back(
+            probes_.push_back(
                 {probe->id, probe->provider, probe->module, probe->function, probe->name});
-    return probes;
+    return std::span<const SessionProbe>(probes_);
 }
 
 base::Result<bool> SimulatedSession::make_named(const formats::DofProbeName& description) {

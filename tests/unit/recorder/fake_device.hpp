@@ -82,8 +82,9 @@ public:
         return std::optional(snapshots[cpu]);
     }
 
-    base::Result<std::optional<Probe>> probe(uint32_t, bool) override {
-        return std::optional<Probe>();
+    base::Result<std::optional<Probe>> probe(uint32_t index, bool) override {
+        probes_asked++;
+        return index < probes.size() ? std::optional(probes[index]) : std::nullopt;
     }
     base::Result<void> provide(const dbk_ioc_provide&) override { return {}; }
     base::Result<uint16_t> enable(base::ByteView, const std::string& name) override {
@@ -111,6 +112,8 @@ public:
     std::string enabled_as; ///< the name of the last program
     dbk_ioc_holder who{};
     std::vector<base::Bytes> snapshots;
+    std::vector<Probe> probes;
+    int probes_asked = 0;                  ///< one by one
     std::map<uint32_t, uint64_t> released; ///< by CPU
 
 private:

@@ -68,6 +68,33 @@ TEST_CASE("an anonymous enabling is claimed once", "[live][session]") {
     CHECK(again.error().message() == "No anonymous tracing state");
 }
 
+TEST_CASE("probes that are known are not listed again", "[live][session]") {
+    Fixture f;
+    auto ids = [&f] {
+        const std::span<const SessionProbe> probes = f.session->probes().value();
+        std::vector<uint32_t> listed;
+        for (const SessionProbe& probe : probes)
+            listed.push_back(probe.id);
+        return listed;
+    };
+    CHECK(ids().empty());
+    for (uint32_t id : {1, 2, 3, 4})
+        f.device->probes.push_back({id, "fbt", "vmlinux", "f" + std::to_string(id), "entry"});
+    CHECK(ids() == std::vector<uint32_t>{1, 2, 3, 4});
+    CHECK(f.session->probes().value()[3].function == "f4");
+    f.device->probes_asked = 0;
+    f.device->probes.push_back({5, "fbt", "vmlinux", "f5", "entry"});
+    CHECK(ids() == std::vector<uint32_t>{1, 2, 3, 4, 5});
+    CHECK(f.device->probes_asked == 3); // the last known, the new one, the end
+    f.device->probes.erase(f.device->probes.begin() + 1);
+    CHECK(ids() == std::vector<uint32_t>{1, 3, 4, 5});
+    f.device->probes.pop_back(); // one comes, one goes: as many as before
+    f.device->probes.push_back({6, "fbt", "vmlinux", "f6", "entry"});
+    CHECK(ids() == std::vector<uint32_t>{1, 3, 4, 6});
+    f.device->probes.clear();
+    CHECK(ids().empty());
+}
+
 TEST_CASE("a wait ends by the clock it was given, or by Ctrl-C", "[live][session]") {
     Fixture f;
     CHECK(f.session->wait(kSecondNs).value() == SessionEvent::elapsed);

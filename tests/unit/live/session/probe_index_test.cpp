@@ -14,11 +14,12 @@ public:
     bool is_simulated() const override { return true; }
     std::string release() const override { return ""; }
     const formats::SymbolTable* symbols() override { return nullptr; }
-    base::Result<std::vector<SessionProbe>> probes() override {
+    base::Result<std::span<const SessionProbe>> probes() override {
         lists++;
         if (fails)
             return base::errorf(base::ErrorCode::io, "cannot list");
-        return probes_;
+        listed_ = probes_;
+        return std::span<const SessionProbe>(listed_);
     }
     base::Result<bool> make_named(const formats::DofProbeName& description) override {
         if (fails)
@@ -51,6 +52,7 @@ public:
 private:
     std::vector<SessionProbe> probes_ = {{1, "syscall", "vmlinux", "read", "entry"},
                                          {2, "syscall", "vmlinux", "read", "return"}};
+    std::vector<SessionProbe> listed_;
 };
 
 } // namespace

@@ -24,7 +24,7 @@ std::unique_ptr<Session> open(const SimulatedSessionOptions& options,
 
 std::set<std::string> providers(Session& session) {
     std::set<std::string> found;
-    const std::vector<SessionProbe> probes = session.probes().value();
+    const std::span<const SessionProbe> probes = session.probes().value();
     for (const SessionProbe& probe : probes)
         found.insert(probe.provider);
     return found;
