@@ -153,7 +153,12 @@ bool names_kernel_file(const std::string& kernel) {
 }
 
 std::string cache_folder() {
-    return compiler::BtfCache::folder_below(std::getenv("XDG_CACHE_HOME"), std::getenv("HOME"));
+    const char* caches = std::getenv("XDG_CACHE_HOME");
+    // What runs as root is mostly the system: packages, units, a hook of a kernel's, with sudo in
+    // the home of another user.
+    if ((caches == nullptr || caches[0] == '\0') && ::geteuid() == 0)
+        caches = "/var/cache";
+    return compiler::BtfCache::folder_below(caches, std::getenv("HOME"));
 }
 
 base::Result<compiler::KernelSource> kernel_source_of(const std::string& kernel) {

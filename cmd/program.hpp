@@ -57,7 +57,8 @@ bool names_kernel_file(const std::string& kernel);
 /// Error: not_found, io, when there is no such file.
 base::Result<compiler::KernelSource> kernel_source_of(const std::string& kernel);
 
-/// Returns the folder for what can be made again, below $XDG_CACHE_HOME or ~/.cache; "": none.
+/// Returns the folder for what can be made again, below $XDG_CACHE_HOME, or else /var/cache (root)
+/// or ~/.cache; "": none.
 std::string cache_folder();
 
 /// Returns the values of $pid, $uid and their kin for this process.
