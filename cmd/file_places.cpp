@@ -36,7 +36,7 @@ bool add_file(live::Places& places, const formats::DofProbeName& name, std::stri
                   ? "each part of a probe's name has at most 4095 bytes"
                   : name.module + " has no such function or mark, nor have debug symbols of its "
                                   "build in /usr/lib/debug";
-    return places.all().size() > before || places.has(name);
+    return places.all().size() > before || places.count(name) != 0;
 }
 
 /// The same by the path of a file of this machine that its OBJECT means; "": none has it.
@@ -69,7 +69,7 @@ bool add_running(live::Places& places, const formats::DofProbeName& name) {
         files.insert(places.all()[i].path);
     for (const std::string& file : files)
         complain(name.text() + " is of " + file + ", which runs now");
-    return places.all().size() > before || places.has(name);
+    return places.all().size() > before || places.count(name) != 0;
 }
 
 } // namespace

@@ -285,7 +285,7 @@ std::vector<std::string> unmatched_probes(const formats::DofProgram& program,
     for (const formats::DofEcb& ecb : program.ecbs) {
         const DofProbeName& probe = ecb.probe;
         if (probe.id != 0 || live::is_by_path(probe) ||
-            live::has_place(program.places, probe) || !seen.insert(probe.text()).second)
+            live::count_places(program.places, probe) != 0 || !seen.insert(probe.text()).second)
             continue;
         std::string line =
             judge({probe.provider, probe.module, probe.function, probe.name}, places, &unknown);

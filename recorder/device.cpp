@@ -138,16 +138,17 @@ public:
         return std::optional(std::move(found));
     }
 
-    Result<void> provide(const dbk_ioc_provide& description) override {
+    Result<uint32_t> provide(const dbk_ioc_provide& description) override {
         dbk_ioc_provide copy = description;
-        if (call(DBK_IOC_PROVIDE, &copy) != 0 && errno == E2BIG)
+        const int matched = call(DBK_IOC_PROVIDE, &copy);
+        if (matched < 0 && errno == E2BIG)
             return errorf(ErrorCode::limit,
                           "cannot make the probes %s:%s:%s:%s: as many of its provider as there can be are there",
                           copy.provider, copy.module, copy.function, copy.name);
-        if (call(DBK_IOC_PROVIDE, &copy) != 0)
+        if (matched < 0)
             return errno_errorf("cannot make the probes %s:%s:%s:%s", copy.provider, copy.module,
                                 copy.function, copy.name);
-        return {};
+        return static_cast<uint32_t>(matched);
     }
 
     std::string remark() const override { return remark_; }

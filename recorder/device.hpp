@@ -48,8 +48,9 @@ public:
     /// Index 0 publishes all functions first, unless only what exists is asked for.
     virtual Result<std::optional<Probe>> probe(uint32_t index, bool only_existing = false) = 0;
 
-    /// Publishes the probes that exist only because a program names them.
-    virtual Result<void> provide(const dbk_ioc_provide& description) = 0;
+    /// Publishes the probes that exist only because a program names them.  Returns how many there
+    /// are that the description names.
+    virtual Result<uint32_t> provide(const dbk_ioc_provide& description) = 0;
     /// Verifies a program, arms its probes and fires BEGIN.  Returns its ring, the caller's, which
     /// has this name, or, without one, the process'.
     /// Errors: invalid, limit, unsupported (another kernel's types): why, in a sentence; busy:

@@ -159,7 +159,7 @@ void Dtrace::tell_matches(const CompiledPrograms& compiled, live::ProbeIndex& pr
     for (size_t i = 0; i < compiled.descriptions.size(); i++) {
         uint32_t matched = 0;
         for (const formats::DofEcb* ecb : compiled.ecbs_of(i)) {
-            const auto found = static_cast<uint32_t>(probes.matches(ecb->probe).size());
+            const uint32_t found = probes.count(ecb->probe);
             matched += found;
             // What -Z waits for: a file that is not there is not looked for again.
             std::string why = found == 0 ? hint_for_path(ecb->probe) : "";

@@ -273,6 +273,26 @@ static void asked_set(struct opener *opener, bool asked)
 	opener->asked = asked;
 }
 
+/* How many probes there are that @description names, or -EINTR. */
+static int count_matches(const struct dbk_requester *requester,
+			 const struct dbk_probedesc *description)
+{
+	const struct dbk_probe *probe = dbk_engine_probe_at(dbk.engine, 0);
+	const char *provider = NULL; /* most probes have the text of the one before */
+	u32 compared = 0, matched = 0;
+	bool is_named = false;
+	int err = 0;
+
+	for (; probe && !err; probe = probe->next) {
+		if (probe->provider != provider)
+			is_named = dbk_glob_match(description->provider, probe->provider);
+		provider = probe->provider;
+		matched += is_named && dbk_probedesc_match(description, probe);
+		err = ++compared % 1024 == 0 ? dbk_requester_pause(requester) : 0;
+	}
+	return err ?: matched;
+}
+
 static int on_provide(struct file *file, void *argument)
 {
 	const struct dbk_ioc_provide *untrusted = argument;
@@ -291,7 +311,8 @@ static int on_provide(struct file *file, void *argument)
 	dbk_probe_add_begin(dbk.engine);
 	err = dbk_providers_provide(&requester, &description);
 	added = dbk_probe_add_end(dbk.engine);
-	return err ?: added;
+	err = err ?: added;
+	return err ?: count_matches(&requester, &description);
 }
 
 /* A name goes into logs, files and the command lines of shells. */

@@ -237,15 +237,16 @@ std::string Places::remark() const {
     return text;
 }
 
-bool has_place(const std::vector<formats::DofPlace>& places,
-               const formats::DofProbeName& description) {
-    return std::ranges::any_of(places, [&](const formats::DofPlace& place) {
+uint32_t count_places(const std::vector<formats::DofPlace>& places,
+                      const formats::DofProbeName& description) {
+    auto count = std::ranges::count_if(places, [&](const formats::DofPlace& place) {
         return sim::glob_match(description.provider, place.probe.provider) &&
                (description.module == place.probe.module ||
                 sim::glob_match(description.module, place.probe.module)) &&
                sim::glob_match(description.function, place.probe.function) &&
                sim::glob_match(description.name, place.probe.name);
     });
+    return static_cast<uint32_t>(count);
 }
 
 /// Of a file that says no build id, another one is known by the code at the place: a breakpoint

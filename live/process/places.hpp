@@ -27,9 +27,9 @@
 
 namespace daybreak::live {
 
-/// Returns whether one of the places is what a description names.
-bool has_place(const std::vector<formats::DofPlace>& places,
-               const formats::DofProbeName& description);
+/// Returns how many of the places are what a description names.
+uint32_t count_places(const std::vector<formats::DofPlace>& places,
+                      const formats::DofProbeName& description);
 
 class Places {
 public:
@@ -44,9 +44,9 @@ public:
     /// every process that maps them; is_of_running() holds.
     void add_running(const formats::DofProbeName& description);
     const std::vector<formats::DofPlace>& all() const { return places_; }
-    /// Returns whether some place is one that a description names.
-    bool has(const formats::DofProbeName& description) const {
-        return has_place(places_, description);
+    /// Returns how many places a description names.
+    uint32_t count(const formats::DofProbeName& description) const {
+        return count_places(places_, description);
     }
     /// Functions that were left out, as their name is too long for a probe.
     size_t too_long_count() const { return too_long_.size(); }

@@ -47,7 +47,7 @@ public:
     const formats::SymbolTable* symbols() override;
 
     base::Result<std::span<const SessionProbe>> probes() override;
-    base::Result<bool> make_named(const formats::DofProbeName& description) override;
+    base::Result<uint32_t> make_named(const formats::DofProbeName& description) override;
     base::Result<void> enable(const EnableRequest& request) override;
     std::string remark() const override;
     base::Result<void> claim() override;
@@ -154,15 +154,20 @@ base::Result<void> LiveSession::find_places(const formats::DofProbeName& descrip
     return {};
 }
 
-base::Result<bool> LiveSession::make_named(const formats::DofProbeName& description) {
+base::Result<uint32_t> LiveSession::make_named(const formats::DofProbeName& description) {
     DBK_TRY_VOID(find_places(description));
+    if (description.id != 0)
+        return 0u;
+    uint32_t matched = places_.count(description);
     dbk_ioc_provide request = {};
-    if (description.id == 0 && put_name(request.provider, description.provider) &&
+    if (put_name(request.provider, description.provider) &&
         put_name(request.module, description.module) &&
         put_name(request.function, description.function) &&
-        put_name(request.name, description.name))
-        DBK_TRY_VOID(device_->provide(request));
-    return description.id == 0 && places_.has(description);
+        put_name(request.name, description.name)) {
+        DBK_TRY(uint32_t of_module, device_->provide(request));
+        matched += of_module;
+    }
+    return matched;
 }
 
 base::Result<void> LiveSession::open_ring(uint16_t ring_id) {

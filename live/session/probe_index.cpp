@@ -27,7 +27,7 @@ void ProbeIndex::read() {
 }
 
 /// Has the probes made that only exist because they are named.
-base::Result<bool> ProbeIndex::make(const formats::DofProbeName& description) {
+base::Result<uint32_t> ProbeIndex::make(const formats::DofProbeName& description) {
     auto made = session_.make_named(description);
     if (!made.ok())
         error_ = made.error().message();
@@ -49,7 +49,7 @@ bool ProbeIndex::exists(const formats::DofProbeName& description) {
         auto made = make(description);
         if (!made.ok())
             return false;
-        if (*made) {
+        if (*made != 0) {
             outdated_ = true;
             return true;
         }
@@ -61,6 +61,13 @@ bool ProbeIndex::exists(const formats::DofProbeName& description) {
     }
     read();
     return found();
+}
+
+uint32_t ProbeIndex::count(const formats::DofProbeName& description) {
+    auto made = make(description);
+    if (made.ok() && *made != 0)
+        return *made;
+    return static_cast<uint32_t>(matches(description).size());
 }
 
 std::vector<const SessionProbe*> ProbeIndex::matches(const formats::DofProbeName& description) {

@@ -20,7 +20,9 @@ public:
     /// Returns whether a description names any probe; one that only exists because it is named
     /// (profile-97) is made.
     bool exists(const formats::DofProbeName& description);
-    /// Returns the probes that a description of a compiled program means, in the order of ids.
+    /// Returns how many a description of a compiled program means.
+    uint32_t count(const formats::DofProbeName& description);
+    /// Returns them, in the order of ids.
     /// They live until the next call.
     std::vector<const SessionProbe*> matches(const formats::DofProbeName& description);
     /// Returns all; they live until the next call.
@@ -29,7 +31,7 @@ public:
     const std::string& error() const { return error_; }
 
 private:
-    base::Result<bool> make(const formats::DofProbeName& description);
+    base::Result<uint32_t> make(const formats::DofProbeName& description);
     void read();
 
     Session& session_;

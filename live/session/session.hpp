@@ -83,9 +83,9 @@ public:
     /// Returns every probe that exists now, in the order of ids.  They live until the next call.
     virtual base::Result<std::span<const SessionProbe>> probes() = 0;
     /// Publishes the probes that only exist because a program names them (profile-97); nothing when
-    /// the description names none, or is an id.  Returns whether there are some of that description
-    /// for certain; false: probes() has them, or there are none.
-    virtual base::Result<bool> make_named(const formats::DofProbeName& description) = 0;
+    /// the description names none, or is an id.  Returns how many there are of that description; 0:
+    /// probes() has them, or there are none.
+    virtual base::Result<uint32_t> make_named(const formats::DofProbeName& description) = 0;
 
     /// Verifies the program and arms its probes.  Errors: invalid (refused by the verifier), denied
     /// (destructive, privileges), limit.

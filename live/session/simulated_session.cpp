@@ -38,7 +38,7 @@ public:
     const formats::SymbolTable* symbols() override;
 
     base::Result<std::span<const SessionProbe>> probes() override;
-    base::Result<bool> make_named(const formats::DofProbeName& description) override;
+    base::Result<uint32_t> make_named(const formats::DofProbeName& description) override;
     base::Result<void> enable(const EnableRequest& request) override;
     base::Result<void> claim() override {
         return base::errorf(base::ErrorCode::not_found, "No anonymous tracing state");
@@ -93,11 +93,11 @@ base::Result<std::span<const SessionProbe>> SimulatedSession::probes() {
     return std::span<const SessionProbe>(probes_);
 }
 
-base::Result<bool> SimulatedSession::make_named(const formats::DofProbeName& description) {
+base::Result<uint32_t> SimulatedSession::make_named(const formats::DofProbeName& description) {
     functions_.make_named(description);
     DBK_TRY_VOID(host_->make_named({description.provider.c_str(), description.module.c_str(),
                                     description.function.c_str(), description.name.c_str(), 0}));
-    return false;
+    return 0u;
 }
 
 base::Result<void> SimulatedSession::enable(const EnableRequest& request) {

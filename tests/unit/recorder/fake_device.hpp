@@ -86,7 +86,7 @@ public:
         probes_asked++;
         return index < probes.size() ? std::optional(probes[index]) : std::nullopt;
     }
-    base::Result<void> provide(const dbk_ioc_provide&) override { return {}; }
+    base::Result<uint32_t> provide(const dbk_ioc_provide&) override { return 0u; }
     base::Result<uint16_t> enable(base::ByteView, const std::string& name) override {
         enabled_as = name;
         return ring_.options().ring_id;

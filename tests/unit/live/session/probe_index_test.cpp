@@ -21,14 +21,15 @@ public:
         listed_ = probes_;
         return std::span<const SessionProbe>(listed_);
     }
-    base::Result<bool> make_named(const formats::DofProbeName& description) override {
+    base::Result<uint32_t> make_named(const formats::DofProbeName& description) override {
         if (fails)
             return base::errorf(base::ErrorCode::io, "cannot make");
         if (description.name.starts_with("tick-"))
             add("profile", "", description.name);
-        if (description.provider == "pid7")
-            add("pid7", "main", "entry");
-        return description.provider == "pid7";
+        if (description.provider != "pid7")
+            return 0u;
+        add("pid7", "main", "entry");
+        return ++of_process;
     }
     base::Result<void> enable(const EnableRequest&) override { return {}; }
     base::Result<void> claim() override { return {}; }
@@ -47,6 +48,7 @@ public:
     }
 
     int lists = 0;
+    uint32_t of_process = 0;
     bool fails = false;
 
 private:
@@ -65,6 +67,9 @@ TEST_CASE("probes are found by patterns and by id", "[live][session]") {
     CHECK(index.exists({.id = 2}));
     CHECK_FALSE(index.exists({.id = 3}));
     CHECK(index.matches({"syscall", "", "", ""}).size() == 2);
+    CHECK(index.count({"syscall", "", "", ""}) == 2);
+    CHECK(index.count({.id = 2}) == 1);
+    CHECK(index.count({.id = 3}) == 0);
     auto by_id = index.matches({.id = 2});
     REQUIRE(by_id.size() == 1);
     CHECK(by_id[0]->name == "return");
@@ -98,8 +103,9 @@ TEST_CASE("what the session knows that it made is not looked up in the list", "[
     ProbeIndex index(session);
     for (int again = 0; again < 44; again++)
         CHECK(index.exists({"pid7", "", "main", "entry"}));
+    CHECK(index.count({"pid7", "", "main", "entry"}) == 45);
     CHECK(session.lists == 0);
-    CHECK(index.all().size() == 46);
+    CHECK(index.all().size() == 47);
     CHECK(session.lists == 1);
 }
 
