@@ -4,6 +4,7 @@
 #include "analyze/list.hpp"
 #include "base/json.hpp"
 #include "cmd/commands.hpp"
+#include "cmd/dtrace/dtrace.hpp"
 #include "cmd/image_probes.hpp"
 #include "cmd/program.hpp"
 #include "cmd/trace_files.hpp"
@@ -24,8 +25,13 @@ int list_trace(const TraceFiles& files, const WindowOptions& options, bool json)
     TraceFiles skimmed = files;
     skimmed.options.skim = options.may_skim();
     auto trace = read_trace_files(skimmed);
-    if (!trace.ok())
-        return fail(trace.error());
+    if (!trace.ok()) {
+        const std::string& first = files.paths.front();
+        std::string text = trace.error().message();
+        if (trace.error().code() == base::ErrorCode::not_found && first.find(':') != first.npos)
+            text += "; a probe description is listed by daybreak list -l " + first;
+        return fail(base::Error(trace.error().code(), text));
+    }
     auto window = apply_window_options(options, trace->recording);
     if (!window.ok())
         return fail_window("list", window.error());
@@ -99,6 +105,14 @@ void list_unavailable(bool json, TerminalSink& sink) {
     sink.write(text);
 }
 
+/// dtrace's own listing, under the name that one looks for it.
+int list_described(const std::vector<std::string>& descriptions, bool verbose) {
+    std::vector<std::string> words = {verbose ? "-lv" : "-l"};
+    for (const std::string& description : descriptions)
+        words.insert(words.end(), {"-n", description});
+    return run_dtrace("daybreak", words);
+}
+
 } // namespace
 
 void add_list(Command app, int& status) {
@@ -123,11 +137,23 @@ void add_list(Command app, int& status) {
         .excludes("FILE")
         .excludes("--kernel");
     command.add_flag("--json", *json, "A line of JSON for each probe");
+    auto described = std::make_shared<bool>(false), verbose = std::make_shared<bool>(false);
+    command.add_flag("-l", *described,
+                     "FILE are probe descriptions, whose probes are listed: as dtrace -l");
+    command.add_flag("-v", *verbose, "The same, with the types of args[] and the stability");
+    for (const char* flag : {"-l", "-v"})
+        for (const char* other : {"--kernel", "--unavailable", "--json"})
+            command.get_option(flag).excludes(other);
     command.footer("\nWithout FILE the running kernel is asked.\n\nExample: the system calls that "
                    "can be traced here (as root)\n"
-                   "  daybreak list | grep syscall\nExample: what the next kernel will have\n"
+                   "  daybreak list -l syscall:::entry\nExample: what a probe has for arguments\n"
+                   "  daybreak list -lv io:::start\nExample: what the next kernel will have\n"
                    "  daybreak list --kernel /boot/vmlinuz-6.12.117+deb12-amd64");
-    command.callback([files, window, image, unavailable, json, &status] {
+    command.callback([files, window, image, unavailable, json, described, verbose, &status] {
+        if (*described || *verbose) {
+            status = list_described(files->paths, *verbose);
+            return;
+        }
         if (!files->paths.empty()) {
             status = list_trace(*files, *window, *json);
             return;
