@@ -9,6 +9,7 @@
 #include "analyze/machine_print.hpp"
 #include "analyze/print/drop_text.hpp"
 #include "analyze/print/text.hpp"
+#include "analyze/session/drops.hpp"
 #include "analyze/window_completeness.hpp"
 #include "base/counted.hpp"
 #include "formats/segment/coverage.hpp"
@@ -237,28 +238,20 @@ void print_coverage(std::string& out, const formats::RingRecording& ring) {
 
 void print_drops(std::string& out, const formats::RingRecording& ring, const TimeWindow& window) {
     size_t listed = 0, left = 0;
-    auto line = [&](const Message& message, uint16_t cpu) {
-        if (listed++ >= kListed) {
-            left++;
-            return;
-        }
-        appendf(out, "  drops    CPU %u: %s%s%s\n", unsigned{cpu}, message.text.c_str(),
-                message.detail.empty() ? "" : " ", message.detail.c_str());
-    };
-    for (const formats::CpuInfo& cpu : ring.cpus) {
-        for (const formats::DropInterval& interval : cpu.completeness.intervals) {
-            if (!window.overlaps(interval.from_mono_ns, interval.to_mono_ns))
+    for (const formats::CpuInfo& cpu : ring.cpus)
+        for (const Drop& drop : drops_of(ring, cpu)) {
+            if (auto interval = drop.interval_mono_ns;
+                interval && !window.overlaps(interval->first, interval->second))
                 continue;
-            line(drop_message(interval.cause, interval.count, cpu.cpu,
-                              std::pair(ring.clock.boot_ns(interval.from_mono_ns),
-                                        ring.clock.boot_ns(interval.to_mono_ns))),
-                 cpu.cpu);
+            if (listed++ >= kListed) {
+                left++;
+                continue;
+            }
+            const Message message = message_of(drop);
+            const std::string detail = message.detail.empty() ? "" : " (" + message.detail + ")";
+            appendf(out, "  drops    CPU %u: %s%s\n", unsigned{drop.cpu}, message.text.c_str(),
+                    detail.c_str());
         }
-        for (unsigned slot = 0; slot < DBK_DROP_SLOTS; slot++)
-            if (uint64_t count = cpu.completeness.drops_unseen[slot])
-                line(drop_message(static_cast<enum dbk_drop>(slot), count, cpu.cpu, std::nullopt),
-                     cpu.cpu);
-    }
     if (left)
         appendf(out, "  drops    and %s\n", counted(left, "more interval").c_str());
 }

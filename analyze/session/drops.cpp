@@ -6,6 +6,10 @@
 #include "analyze/print/drop_text.hpp"
 
 #include <algorithm>
+#include <array>
+#include <iterator>
+#include <ranges>
+#include <utility>
 
 namespace daybreak::analyze {
 
@@ -27,6 +31,16 @@ bool is_seen(unsigned slot, const formats::Readings& looked_at) {
     }
 }
 
+/// Whose firing was the last that is counted in a slot; 0: it is not known, or the slot counts no
+/// firings.
+uint32_t last_probe_id(const formats::CpuInfo& cpu, unsigned slot) {
+    if (!cpu.counters)
+        return 0;
+    return slot == DBK_DROP_NESTED   ? cpu.counters->nested_probe_id
+           : slot == DBK_DROP_MISSED ? cpu.counters->missed_probe_id
+                                     : 0;
+}
+
 } // namespace
 
 Message message_of(const Drop& drop) {
@@ -34,25 +48,38 @@ Message message_of(const Drop& drop) {
     if (drop.interval_mono_ns)
         boot_ns = {drop.ring->clock.boot_ns(drop.interval_mono_ns->first),
                    drop.ring->clock.boot_ns(drop.interval_mono_ns->second)};
-    return drop_message(drop.cause, drop.count, drop.cpu, boot_ns);
+    Message message = drop_message(drop.cause, drop.count, drop.cpu, boot_ns);
+    if (const formats::ProbeInfo* probe = drop.ring->find_probe(drop.last_probe_id))
+        message.detail += (message.detail.empty() ? "the last of " : ", the last of ") +
+                          probe->provider + ":" + probe->module + ":" + probe->function + ":" +
+                          probe->name;
+    return message;
+}
+
+std::vector<Drop> drops_of(const formats::RingRecording& ring, const formats::CpuInfo& cpu) {
+    std::vector<Drop> drops;
+    for (const formats::DropInterval& interval : cpu.completeness.intervals)
+        drops.push_back({&ring, cpu.cpu, interval.cause, interval.count,
+                         std::pair(interval.from_mono_ns, interval.to_mono_ns)});
+    for (unsigned slot = 0; slot < DBK_DROP_SLOTS; slot++)
+        if (uint64_t count = cpu.completeness.drops_unseen[slot]; count != 0)
+            drops.push_back(
+                {&ring, cpu.cpu, static_cast<enum dbk_drop>(slot), count, std::nullopt});
+    std::array<bool, DBK_DROP_SLOTS> is_named{};
+    for (Drop& drop : drops | std::views::reverse)
+        if (drop.cause < is_named.size() && !std::exchange(is_named[drop.cause], true))
+            drop.last_probe_id = last_probe_id(cpu, drop.cause);
+    return drops;
 }
 
 std::vector<Drop> drops_of(const formats::Recording& recording) {
-    std::vector<Drop> drops, unseen;
+    std::vector<Drop> drops;
     for (const formats::RingRecording& ring : recording.rings)
-        for (const formats::CpuInfo& cpu : ring.cpus) {
-            for (const formats::DropInterval& interval : cpu.completeness.intervals)
-                drops.push_back({&ring, cpu.cpu, interval.cause, interval.count,
-                                 std::pair(interval.from_mono_ns, interval.to_mono_ns)});
-            for (unsigned slot = 0; slot < DBK_DROP_SLOTS; slot++)
-                if (uint64_t count = cpu.completeness.drops_unseen[slot]; count != 0)
-                    unseen.push_back(
-                        {&ring, cpu.cpu, static_cast<enum dbk_drop>(slot), count, std::nullopt});
-        }
-    std::stable_sort(drops.begin(), drops.end(), [](const Drop& a, const Drop& b) {
-        return a.interval_mono_ns->second < b.interval_mono_ns->second;
+        for (const formats::CpuInfo& cpu : ring.cpus)
+            std::ranges::copy(drops_of(ring, cpu), std::back_inserter(drops));
+    std::ranges::stable_sort(drops, {}, [](const Drop& drop) {
+        return drop.interval_mono_ns ? drop.interval_mono_ns->second : UINT64_MAX;
     });
-    drops.insert(drops.end(), unseen.begin(), unseen.end());
     return drops;
 }
 
@@ -69,7 +96,7 @@ std::vector<Drop> DropCounters::take(const formats::Recording& recording,
                 if (count <= reported || !is_seen(slot, looked_at))
                     continue;
                 drops.push_back({&ring, cpu.cpu, static_cast<enum dbk_drop>(slot), count - reported,
-                                 std::nullopt});
+                                 std::nullopt, last_probe_id(cpu, slot)});
                 reported = count;
             }
         }

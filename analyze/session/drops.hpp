@@ -26,10 +26,16 @@ struct Drop {
     uint64_t count = 0;
     /// CLOCK_MONOTONIC; it stands where the records have passed its end.  Empty: after all records.
     std::optional<std::pair<uint64_t, uint64_t>> interval_mono_ns;
+    uint32_t last_probe_id = 0; ///< whose firing the last one was; 0: not known
 };
 
-/// Returns the message, with the interval in boot time when it is known.
+/// Returns the message, with the interval in boot time and the probe of the last one when they are
+/// known.
 Message message_of(const Drop& drop);
+
+/// Returns the drops of a CPU of a recording, those in no segment that is here last.  They refer to
+/// the ring.
+std::vector<Drop> drops_of(const formats::RingRecording& ring, const formats::CpuInfo& cpu);
 
 /// Returns the drops of a recording, those in no segment that is here last.  They refer to the
 /// recording.

@@ -29,7 +29,9 @@ void DtraceOutput::write(std::string_view untrusted_text) {
 
 void DtraceOutput::message(const analyze::Message& message) {
     std::string tag = options_.drop_tags && !message.tag.empty() ? "[" + message.tag + "] " : "";
-    say(options_.name, tag + message.text);
+    const bool has_detail = message.kind == analyze::Message::Kind::drop && !message.detail.empty();
+    std::string detail = has_detail ? " (" + message.detail + ")" : "";
+    say(options_.name, tag + message.text + detail);
 }
 
 } // namespace daybreak::cmd

@@ -490,7 +490,7 @@ __probe_ctx_inline static void run_ecb(struct dbk_cpu *cpu, struct dbk_buffer *b
 /* ---- a firing ---------------------------------------------------------------------------------
  */
 
-/* Each consumer that enabled the probe lost firings; its ECBs stand together in the list. */
+/* Each consumer that enabled the probe lost firings, NESTED or MISSED; its ECBs stand together in the list. */
 __probe_ctx __attribute__((__noinline__)) static void
 count_lost(uint32_t cpu_index, struct dbk_probe *probe, uint32_t cause, uint32_t count)
 {
@@ -501,8 +501,12 @@ count_lost(uint32_t cpu_index, struct dbk_probe *probe, uint32_t cause, uint32_t
 	     ecb = dbk_load_acquire(&ecb->next)) {
 		struct dbk_buffer *buffer = &ecb->consumer->buffers[cpu_index];
 
-		if (ecb->consumer != last && (dbk_load_relaxed(&buffer->gate) & ecb->gate) != 0)
+		if (ecb->consumer != last && (dbk_load_relaxed(&buffer->gate) & ecb->gate) != 0) {
 			dbk_drops(buffer, cause, count);
+			dbk_store_relaxed(cause == DBK_DROP_NESTED ? &buffer->counters->nested_probe_id
+								   : &buffer->counters->missed_probe_id,
+					  probe->id);
+		}
 		last = ecb->consumer;
 	}
 }

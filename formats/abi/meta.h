@@ -204,7 +204,9 @@ struct dbk_meta_cpu {
 	uint64_t segment_slots;	  /* segments it has memory for now; 0: not known */
 	uint64_t growths_refused; /* times the ring should have grown, and there was no memory */
 	uint64_t drops[16];	  /* by enum dbk_drop */
-	uint64_t padding[8];
+	uint32_t nested_probe_id; /* whose firing was the last that is counted as NESTED; 0: none, or not known */
+	uint32_t missed_probe_id; /* the same, as MISSED */
+	uint64_t padding[7];
 };
 
 /*
@@ -367,7 +369,9 @@ DBK_ABI_AT(struct dbk_meta_cpu, oldest_sequence, 40);
 DBK_ABI_AT(struct dbk_meta_cpu, segment_slots, 48);
 DBK_ABI_AT(struct dbk_meta_cpu, growths_refused, 56);
 DBK_ABI_AT(struct dbk_meta_cpu, drops, 64);
-DBK_ABI_AT(struct dbk_meta_cpu, padding, 192);
+DBK_ABI_AT(struct dbk_meta_cpu, nested_probe_id, 192);
+DBK_ABI_AT(struct dbk_meta_cpu, missed_probe_id, 196);
+DBK_ABI_AT(struct dbk_meta_cpu, padding, 200);
 DBK_ABI_SIZE(struct dbk_meta_log, 16);
 DBK_ABI_AT(struct dbk_meta_log, written_bytes, 0);
 DBK_ABI_AT(struct dbk_meta_log, room_bytes, 8);

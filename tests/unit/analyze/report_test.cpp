@@ -5,6 +5,7 @@
 #include "analyze/list.hpp"
 #include "analyze/live_report.hpp"
 #include "analyze/report.hpp"
+#include "analyze/session/drops.hpp"
 #include "tests/unit/analyze/program_builder.hpp"
 
 #include <catch2/catch.hpp>
@@ -629,6 +630,29 @@ TEST_CASE("info names the sizes that memory was short for", "[analyze][info]") {
               .find("  memory   buffer size lowered to 64 MiB: memory was short\n"
                     "  memory   dynamic variable size lowered to 96 bytes: memory was short\n") !=
           std::string::npos);
+}
+
+TEST_CASE("of firings that were lost it is said whose the last one was", "[analyze][info]") {
+    ProgramBuilder program;
+    size_t begin = program.clause("dtrace", "", "", "BEGIN");
+    program.trace(begin, Member::integer(8));
+    RecordingOf recording(program, {.cpu_count = 2});
+    recording.fire(1, 1'000'000'000, begin, {1});
+    recording.ring().facts(1).drops[DBK_DROP_NESTED] = 2;
+    recording.ring().facts(1).drops[DBK_DROP_MISSED] = 5;
+    recording.ring().facts(1).missed_probe_id = 1;
+    recording.ring().facts(1).nested_probe_id = 99; // which the ring does not have
+    formats::Recording built = recording.build();
+    StringSink sink;
+    print_info(built, sink);
+    INFO(sink.text);
+    CHECK(sink.text.find(
+              "  drops    CPU 1: 2 probes fired inside another probe on CPU 1\n"
+              "  drops    CPU 1: 5 firings missed on CPU 1 (the last of dtrace:::BEGIN)\n") !=
+          std::string::npos);
+    std::vector<Drop> drops = drops_of(built);
+    REQUIRE(drops.size() == 2);
+    CHECK(message_of(drops[1]).detail == "the last of dtrace:::BEGIN");
 }
 
 TEST_CASE("info says how far a ring reaches back, and why it is less than was wanted",

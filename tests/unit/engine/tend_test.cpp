@@ -135,6 +135,7 @@ TEST_CASE("an open segment is closed and sealed, and recording goes on in anothe
     // A drop does not touch what is sealed.
     dbk_probe_missed(&go, 3);
     CHECK(drops(consumer, DBK_DROP_MISSED) == 3);
+    CHECK(dbk_consumer_counters(consumer, 0)->missed_probe_id == go.id);
     CHECK(sealed(consumer) == Numbers{1});
     for (uint64_t i = 7; i < 9; i++)
         engine.fire(go, {i});

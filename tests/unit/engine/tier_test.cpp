@@ -505,6 +505,7 @@ TEST_CASE("what fires within the only clause of a probe is a drop", "[engine][ti
         engine.fire(go, {8});
         host.in_ticks = nullptr;
         CHECK(drops(consumer, DBK_DROP_NESTED) == 1);
+        CHECK(dbk_consumer_counters(consumer, 0)->nested_probe_id == within.id);
         auto all = records(consumer);
         REQUIRE(all.size() == 2);
         CHECK(all[1].epid == 1);
