@@ -24,6 +24,9 @@ OPTIONS = {
     "fortified string functions": (r"-[DU]__NO_FORTIFY\S*", r"-D__NO_FORTIFY\S*"),
 }
 
+# Padding before a function; what tells KASAN of a file's variables.
+MADE_BY_COMPILER = re.compile(r"__pfx_|_sub_[DI]_\d+_\d+$")
+
 
 def options_off(command):
     found = []
@@ -38,7 +41,7 @@ def options_off(command):
 def functions_outside(path):
     obj = Object(str(path))
     return sorted(name for _, size, kind, index, name in obj.symbols if kind == "FUNC" and size != 0 and index is not None and
-                  not is_probe_section(obj.sections[index][0]) and not name.startswith("__pfx_"))
+                  not is_probe_section(obj.sections[index][0]) and not MADE_BY_COMPILER.match(name))
 
 
 def check(folder):
