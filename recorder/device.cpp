@@ -138,9 +138,11 @@ public:
         return std::optional(std::move(found));
     }
 
-    Result<uint32_t> provide(const dbk_ioc_provide& description) override {
+    Result<uint32_t> count(const dbk_ioc_provide& description) override {
         dbk_ioc_provide copy = description;
-        const int matched = call(DBK_IOC_PROVIDE, &copy);
+        int matched = call(DBK_IOC_COUNT, &copy);
+        if (matched < 0 && errno == ENOTTY)
+            matched = call(DBK_IOC_PROVIDE, &copy);
         if (matched < 0 && errno == E2BIG)
             return errorf(ErrorCode::limit,
                           "cannot make the probes %s:%s:%s:%s: as many of its provider as there can be are there",
@@ -213,7 +215,7 @@ private:
         int result;
         do
             result = ::ioctl(fd_.get(), request, argument);
-        while (result != 0 && errno == EINTR);
+        while (result < 0 && errno == EINTR);
         return result;
     }
 

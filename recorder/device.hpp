@@ -49,8 +49,8 @@ public:
     virtual Result<std::optional<Probe>> probe(uint32_t index, bool only_existing = false) = 0;
 
     /// Publishes the probes that exist only because a program names them.  Returns how many there
-    /// are that the description names.
-    virtual Result<uint32_t> provide(const dbk_ioc_provide& description) = 0;
+    /// are that the description names; 0 as well when the module is too old to say.
+    virtual Result<uint32_t> count(const dbk_ioc_provide& description) = 0;
     /// Verifies a program, arms its probes and fires BEGIN.  Returns its ring, the caller's, which
     /// has this name, or, without one, the process'.
     /// Errors: invalid, limit, unsupported (another kernel's types): why, in a sentence; busy:

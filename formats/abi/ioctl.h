@@ -261,5 +261,6 @@ DBK_ABI_AT(struct dbk_ioc_release, sequence, 8);
 #define DBK_IOC_HOLDER _IOWR(0xDB, 14, struct dbk_ioc_holder)
 #define DBK_IOC_FUNCTION _IOWR(0xDB, 15, struct dbk_ioc_name) /* NAME of the function */
 #define DBK_IOC_NAME _IOWR(0xDB, 16, struct dbk_ioc_name)
+#define DBK_IOC_COUNT _IOW(0xDB, 17, struct dbk_ioc_provide) /* PROVIDE; returns how many there are */
 
 #endif /* DBK_ABI_IOCTL_H */

@@ -273,6 +273,27 @@ static void asked_set(struct opener *opener, bool asked)
 	opener->asked = asked;
 }
 
+static int on_provide(struct file *file, void *argument)
+{
+	const struct dbk_ioc_provide *untrusted = argument;
+	struct dbk_probedesc description = { untrusted->provider, untrusted->module,
+					     untrusted->function, untrusted->name, 0 };
+	struct dbk_reason unsaid = { "" };
+	struct dbk_requester requester = { NULL, current, &unsaid };
+	int err, added;
+
+	if (!is_terminated(untrusted->provider, sizeof(untrusted->provider)) ||
+	    !is_terminated(untrusted->module, sizeof(untrusted->module)) ||
+	    !is_terminated(untrusted->function, sizeof(untrusted->function)) ||
+	    !is_terminated(untrusted->name, sizeof(untrusted->name)))
+		return -EINVAL;
+	asked_set(file->private_data, true);
+	dbk_probe_add_begin(dbk.engine);
+	err = dbk_providers_provide(&requester, &description);
+	added = dbk_probe_add_end(dbk.engine);
+	return err ?: added;
+}
+
 /* How many probes there are that @description names, or -EINTR. */
 static int count_matches(const struct dbk_requester *requester,
 			 const struct dbk_probedesc *description)
@@ -293,26 +314,16 @@ static int count_matches(const struct dbk_requester *requester,
 	return err ?: matched;
 }
 
-static int on_provide(struct file *file, void *argument)
+/* Handlers return what the call does; of this one that may be more than 0. */
+static int on_count(struct file *file, void *argument)
 {
-	const struct dbk_ioc_provide *untrusted = argument;
-	struct dbk_probedesc description = { untrusted->provider, untrusted->module,
-					     untrusted->function, untrusted->name, 0 };
+	const struct dbk_ioc_provide *checked = argument;
+	struct dbk_probedesc description = { checked->provider, checked->module, checked->function,
+					     checked->name, 0 };
 	struct dbk_reason unsaid = { "" };
 	struct dbk_requester requester = { NULL, current, &unsaid };
-	int err, added;
 
-	if (!is_terminated(untrusted->provider, sizeof(untrusted->provider)) ||
-	    !is_terminated(untrusted->module, sizeof(untrusted->module)) ||
-	    !is_terminated(untrusted->function, sizeof(untrusted->function)) ||
-	    !is_terminated(untrusted->name, sizeof(untrusted->name)))
-		return -EINVAL;
-	asked_set(file->private_data, true);
-	dbk_probe_add_begin(dbk.engine);
-	err = dbk_providers_provide(&requester, &description);
-	added = dbk_probe_add_end(dbk.engine);
-	err = err ?: added;
-	return err ?: count_matches(&requester, &description);
+	return on_provide(file, argument) ?: count_matches(&requester, &description);
 }
 
 /* A name goes into logs, files and the command lines of shells. */
@@ -494,6 +505,7 @@ static const struct {
 	{ DBK_IOC_FUNCTION, &dbk.mutex, on_function },
 	{ DBK_IOC_NAME, &dbk.mutex, on_name },
 	{ DBK_IOC_PROVIDE, &dbk.mutex, on_provide },
+	{ DBK_IOC_COUNT, &dbk.mutex, on_count },
 	{ DBK_IOC_DETACH, &dbk.mutex, on_detach },
 	{ DBK_IOC_BANK, &dbk.mutex, on_bank },
 };

@@ -92,7 +92,8 @@ const formats::SymbolTable* LiveSession::symbols() {
 
 /// Brings the module's probes up to date. Ids grow in the order of its list: while the last one
 /// that is known is at its place, none before it has gone, and what came follows it. (With each
-/// list read whole, reading them took as long as enabling every function.)
+/// list read whole, reading them took as long as enabling every function.) A probe that goes just
+/// while the list is read can hide another one till one more goes: the list is for people.
 base::Result<void> LiveSession::list_probes() {
     probes_.resize(listed_);
     if (listed_ != 0) {
@@ -164,7 +165,7 @@ base::Result<uint32_t> LiveSession::make_named(const formats::DofProbeName& desc
         put_name(request.module, description.module) &&
         put_name(request.function, description.function) &&
         put_name(request.name, description.name)) {
-        DBK_TRY(uint32_t of_module, device_->provide(request));
+        DBK_TRY(uint32_t of_module, device_->count(request));
         matched += of_module;
     }
     return matched;

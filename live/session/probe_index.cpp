@@ -64,9 +64,13 @@ bool ProbeIndex::exists(const formats::DofProbeName& description) {
 }
 
 uint32_t ProbeIndex::count(const formats::DofProbeName& description) {
-    auto made = make(description);
-    if (made.ok() && *made != 0)
-        return *made;
+    if (description.id == 0) {
+        auto made = make(description);
+        if (made.ok() && *made != 0)
+            return *made;
+        matched_.insert(description.text());
+        outdated_ = true;
+    }
     return static_cast<uint32_t>(matches(description).size());
 }
 

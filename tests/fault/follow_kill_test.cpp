@@ -132,7 +132,7 @@ public:
         return refuse();
     }
     Result<std::optional<Probe>> probe(uint32_t, bool) override { return refuse(); }
-    Result<uint32_t> provide(const dbk_ioc_provide&) override { return refuse(); }
+    Result<uint32_t> count(const dbk_ioc_provide&) override { return refuse(); }
     Result<uint16_t> enable(ByteView, const std::string&) override { return refuse(); }
     Result<void> release(uint16_t, uint32_t, uint64_t) override { return refuse(); }
 

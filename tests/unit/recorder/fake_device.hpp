@@ -86,7 +86,7 @@ public:
         probes_asked++;
         return index < probes.size() ? std::optional(probes[index]) : std::nullopt;
     }
-    base::Result<uint32_t> provide(const dbk_ioc_provide&) override { return 0u; }
+    base::Result<uint32_t> count(const dbk_ioc_provide&) override { return matched; }
     base::Result<uint16_t> enable(base::ByteView, const std::string& name) override {
         enabled_as = name;
         return ring_.options().ring_id;
@@ -113,6 +113,7 @@ public:
     dbk_ioc_holder who{};
     std::vector<base::Bytes> snapshots;
     std::vector<Probe> probes;
+    uint32_t matched = 0;                  ///< by each description
     int probes_asked = 0;                  ///< one by one
     std::map<uint32_t, uint64_t> released; ///< by CPU
 

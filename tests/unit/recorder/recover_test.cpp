@@ -149,7 +149,7 @@ public:
         return no();
     }
     Result<std::optional<Probe>> probe(uint32_t, bool) override { return no(); }
-    Result<uint32_t> provide(const dbk_ioc_provide&) override { return no(); }
+    Result<uint32_t> count(const dbk_ioc_provide&) override { return no(); }
     Result<uint16_t> enable(ByteView, const std::string&) override { return no(); }
     Result<void> release(uint16_t, uint32_t, uint64_t) override { return no(); }
 

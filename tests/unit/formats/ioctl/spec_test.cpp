@@ -32,7 +32,7 @@ TEST_CASE("the calls have the numbers and sizes of ioctl.md's table", "[ioctl][s
         {DBK_IOC_PROBE, 6, 328},      {DBK_IOC_AGGSNAP, 7, 24}, {DBK_IOC_RELEASE, 8, 16},
         {DBK_IOC_PROVIDE, 9, 320},    {DBK_IOC_DETACH, 10, 8},  {DBK_IOC_BANK, 12, 328},
         {DBK_IOC_ENABLE_AS, 13, 312}, {DBK_IOC_HOLDER, 14, 32}, {DBK_IOC_FUNCTION, 15, 144},
-        {DBK_IOC_NAME, 16, 144},
+        {DBK_IOC_NAME, 16, 144},      {DBK_IOC_COUNT, 17, 320},
     };
     for (const auto& call : calls) {
         CHECK(_IOC_TYPE(call.command) == 0xDB);

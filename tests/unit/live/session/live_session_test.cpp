@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "live/session/live_session.hpp"
+#include "live/session/probe_index.hpp"
 
 #include "tests/unit/live/session/session_fixture.hpp"
 
@@ -93,6 +94,22 @@ TEST_CASE("probes that are known are not listed again", "[live][session]") {
     CHECK(ids() == std::vector<uint32_t>{1, 3, 4, 6});
     f.device->probes.clear();
     CHECK(ids().empty());
+}
+
+TEST_CASE("the module counts what a description names", "[live][session]") {
+    Fixture f;
+    ProbeIndex index(*f.session);
+    f.device->matched = 3;
+    CHECK(index.exists({"fbt", "", "f*", "entry"}));
+    CHECK(index.count({"fbt", "", "f*", "entry"}) == 3);
+    CHECK(f.device->probes_asked == 0);
+    f.device->matched =
+        0; // of what is not there, and of an older module: it is looked for in the list
+    f.device->probes.push_back({1, "fbt", "vmlinux", "f1", "entry"});
+    CHECK(index.exists({"fbt", "", "f*", "entry"}));
+    CHECK(index.count({"fbt", "", "f*", "entry"}) == 1);
+    CHECK(index.count({"fbt", "", "g*", "entry"}) == 0);
+    CHECK(f.device->probes_asked > 0);
 }
 
 TEST_CASE("a wait ends by the clock it was given, or by Ctrl-C", "[live][session]") {

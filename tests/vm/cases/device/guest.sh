@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 holds load insmod /share/in/daybreak.ko
 equal device-mode "$(stat -c %a /dev/daybreak)" 400
-# While the kernel's functions are not listed: all probes that there are, are counted for each name.
-naming /share/in/named.dof
 device /share/in/plain.dof /share/in/counts.dof
+naming /share/in/named.dof
 holds unload rmmod daybreak
 equal device-is-gone "$(ls /dev/daybreak 2>/dev/null)" ""
