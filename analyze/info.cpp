@@ -247,10 +247,8 @@ void print_drops(std::string& out, const formats::RingRecording& ring, const Tim
                 left++;
                 continue;
             }
-            const Message message = message_of(drop);
-            const std::string detail = message.detail.empty() ? "" : " (" + message.detail + ")";
-            appendf(out, "  drops    CPU %u: %s%s\n", unsigned{drop.cpu}, message.text.c_str(),
-                    detail.c_str());
+            appendf(out, "  drops    CPU %u: %s\n", unsigned{drop.cpu},
+                    message_of(drop).with_detail().c_str());
         }
     if (left)
         appendf(out, "  drops    and %s\n", counted(left, "more interval").c_str());

@@ -29,9 +29,7 @@ void TerminalSink::message(const analyze::Message& message) {
         ++faults_[message.group] > kFaultLines)
         return;
     std::string tag = options_.drop_tags && !message.tag.empty() ? "[" + message.tag + "] " : "";
-    std::string detail =
-        options_.details && !message.detail.empty() ? " (" + message.detail + ")" : "";
-    say(options_.name, tag + message.text + detail);
+    say(options_.name, tag + (options_.details ? message.with_detail() : message.text));
 }
 
 void TerminalSink::flush() {

@@ -26,6 +26,8 @@ struct Message {
     std::string text;   ///< as dtrace(1) says it, without its name: "12 drops on CPU 1"
     std::string group;  ///< of a fault: the text that others of its kind have too, for a sum of them
     std::string detail; ///< what Daybreak knows beyond: "between 1.204311 s and 1.310020 s"
+
+    std::string with_detail() const { return detail.empty() ? text : text + " (" + detail + ")"; }
 };
 
 class Sink {

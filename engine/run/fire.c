@@ -731,7 +731,10 @@ __probe_ctx void dbk_probe_fire(struct dbk_probe *probe, const void *args, void 
 
 __probe_ctx void dbk_consumer_missed(void *consumer, uint32_t cpu)
 {
-	dbk_drop(&((struct dbk_consumer *)consumer)->buffers[cpu], DBK_DROP_MISSED);
+	struct dbk_buffer *buffer = &((struct dbk_consumer *)consumer)->buffers[cpu];
+
+	dbk_drop(buffer, DBK_DROP_MISSED);
+	dbk_store_relaxed(&buffer->counters->missed_probe_id, 0u);
 }
 
 __probe_ctx void dbk_fire_own(void *own_firing, uint32_t cpu_asked)

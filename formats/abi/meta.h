@@ -204,8 +204,8 @@ struct dbk_meta_cpu {
 	uint64_t segment_slots;	  /* segments it has memory for now; 0: not known */
 	uint64_t growths_refused; /* times the ring should have grown, and there was no memory */
 	uint64_t drops[16];	  /* by enum dbk_drop */
-	uint32_t nested_probe_id; /* whose firing was the last that is counted as NESTED; 0: none, or not known */
-	uint32_t missed_probe_id; /* the same, as MISSED */
+	uint32_t nested_probe_id; /* of the last NESTED drop; 0: none, or not known */
+	uint32_t missed_probe_id; /* of the last MISSED drop; 0: none, or not known */
 	uint64_t padding[7];
 };
 

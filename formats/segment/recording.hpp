@@ -56,6 +56,8 @@ struct HostInfo {
 struct ProbeInfo {
     uint32_t id = 0;
     std::string provider, module, function, name;
+
+    std::string text() const { return provider + ":" + module + ":" + function + ":" + name; }
 };
 
 /// META_RING.  The numbers are as found; only `clock` decides which clock is used.

@@ -632,7 +632,7 @@ TEST_CASE("info names the sizes that memory was short for", "[analyze][info]") {
           std::string::npos);
 }
 
-TEST_CASE("of firings that were lost it is said whose the last one was", "[analyze][info]") {
+TEST_CASE("a drop of a firing has the probe of the last one", "[analyze][info]") {
     ProgramBuilder program;
     size_t begin = program.clause("dtrace", "", "", "BEGIN");
     program.trace(begin, Member::integer(8));
@@ -646,13 +646,12 @@ TEST_CASE("of firings that were lost it is said whose the last one was", "[analy
     StringSink sink;
     print_info(built, sink);
     INFO(sink.text);
-    CHECK(sink.text.find(
-              "  drops    CPU 1: 2 probes fired inside another probe on CPU 1\n"
-              "  drops    CPU 1: 5 firings missed on CPU 1 (the last of dtrace:::BEGIN)\n") !=
+    CHECK(sink.text.find("  drops    CPU 1: 2 probes fired inside another probe on CPU 1\n"
+                         "  drops    CPU 1: 5 firings missed on CPU 1 (last: dtrace:::BEGIN)\n") !=
           std::string::npos);
     std::vector<Drop> drops = drops_of(built);
     REQUIRE(drops.size() == 2);
-    CHECK(message_of(drops[1]).detail == "the last of dtrace:::BEGIN");
+    CHECK(message_of(drops[1]).detail == "last: dtrace:::BEGIN");
 }
 
 TEST_CASE("info says how far a ring reaches back, and why it is less than was wanted",

@@ -83,7 +83,7 @@ refuses destructive-not-allowed "Destructive actions not allowed" dtrace -qn 'BE
 # A timer that is late by whole intervals: 5 ms of each firing are four firings of the next 1 ms that are missed, at least.
 dtrace -wqn 'tick-1ms /n < 20/ { n++; chill(5000000); } tick-1s { exit(0); }' >late.out 2>late.err
 at_least late-timer-misses "$(awk '/firings missed on CPU/ { n += $2 } END { print n }' late.err)" 80
-equal whose-firings-they-are "$(grep -vc '(the last of profile:::tick-1m\?s)$' late.err)" 0
+equal whose-firings-they-are "$(grep -vc '(last: profile:::tick-1m\?s)$' late.err)" 0
 
 # Every record of many, while they come; and those that found no room are reported.
 equal all-records "$(dtrace -x switchrate=10hz -qn 'syscall::getppid:entry /pid == $target/ { printf("%d\n", n++); }' \
