@@ -154,10 +154,15 @@ bool names_kernel_file(const std::string& kernel) {
 
 std::string cache_folder() {
     const char* caches = std::getenv("XDG_CACHE_HOME");
-    // What runs as root is mostly the system: packages, units, a hook of a kernel's, with sudo in
-    // the home of another user.
-    if ((caches == nullptr || caches[0] == '\0') && ::geteuid() == 0)
-        caches = "/var/cache";
+    // Programs of root are run by packages, units and hooks of kernels; with sudo the home is a
+    // user's.
+    static constexpr const char* kOfSystem = "/var/cache";
+    const bool is_said = caches != nullptr && caches[0] != '\0';
+    std::error_code none;
+    if (!is_said && ::geteuid() == 0 && std::filesystem::is_directory(kOfSystem, none))
+        if (std::string folder = compiler::BtfCache::folder_below(kOfSystem, nullptr);
+            !folder.empty())
+            return folder;
     return compiler::BtfCache::folder_below(caches, std::getenv("HOME"));
 }
 

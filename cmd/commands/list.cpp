@@ -19,6 +19,11 @@ namespace daybreak::cmd {
 
 namespace {
 
+/// Whether what should be a file looks like provider:module:function:name.
+bool is_description(const std::string& path) {
+    return path.find(':') != path.npos && path.find('/') == path.npos;
+}
+
 int list_trace(const TraceFiles& files, const WindowOptions& options, bool json) {
     if (auto checked = check_window_options(options); !checked.ok())
         return fail_window("list", checked.error());
@@ -26,10 +31,10 @@ int list_trace(const TraceFiles& files, const WindowOptions& options, bool json)
     skimmed.options.skim = options.may_skim();
     auto trace = read_trace_files(skimmed);
     if (!trace.ok()) {
-        const std::string& first = files.paths.front();
         std::string text = trace.error().message();
-        if (trace.error().code() == base::ErrorCode::not_found && first.find(':') != first.npos)
-            text += "; a probe description is listed by daybreak list -l " + first;
+        for (const std::string& path : files.paths)
+            if (is_description(path) && text.starts_with("cannot open " + path + ":"))
+                text += "; a probe description is listed by daybreak list -l '" + path + "'";
         return fail(base::Error(trace.error().code(), text));
     }
     auto window = apply_window_options(options, trace->recording);
@@ -105,7 +110,7 @@ void list_unavailable(bool json, TerminalSink& sink) {
     sink.write(text);
 }
 
-/// dtrace's own listing, under the name that one looks for it.
+/// The same as dtrace -l.
 int list_described(const std::vector<std::string>& descriptions, bool verbose) {
     std::vector<std::string> words = {verbose ? "-lv" : "-l"};
     for (const std::string& description : descriptions)
@@ -139,10 +144,11 @@ void add_list(Command app, int& status) {
     command.add_flag("--json", *json, "A line of JSON for each probe");
     auto described = std::make_shared<bool>(false), verbose = std::make_shared<bool>(false);
     command.add_flag("-l", *described,
-                     "FILE are probe descriptions, whose probes are listed: as dtrace -l");
-    command.add_flag("-v", *verbose, "The same, with the types of args[] and the stability");
+                     "List the probes that FILE, probe descriptions, name (as dtrace -l)");
+    command.add_flag("-v", *verbose, "List them with the types of args[] and the stability");
     for (const char* flag : {"-l", "-v"})
-        for (const char* other : {"--kernel", "--unavailable", "--json"})
+        for (const char* other : {"--kernel", "--unavailable", "--json", "--boot", "--since",
+                                  "--until", "--ring", "--cpu", "--probe"})
             command.get_option(flag).excludes(other);
     command.footer("\nWithout FILE the running kernel is asked.\n\nExample: the system calls that "
                    "can be traced here (as root)\n"

@@ -24,7 +24,7 @@ OPTIONS = {
     "fortified string functions": (r"-[DU]__NO_FORTIFY\S*", r"-D__NO_FORTIFY\S*"),
 }
 
-# Padding before a function; constructors that register a file's variables with KASAN.
+# Padding before a function; KASAN's constructors.
 MADE_BY_COMPILER = re.compile(r"__pfx_|_sub_[DI]_\d+_\d+$")
 
 
