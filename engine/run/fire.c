@@ -490,7 +490,8 @@ __probe_ctx_inline static void run_ecb(struct dbk_cpu *cpu, struct dbk_buffer *b
 /* ---- a firing ---------------------------------------------------------------------------------
  */
 
-/* Each consumer that enabled the probe lost firings, NESTED or MISSED; its ECBs stand together in the list. */
+/* Each consumer that enabled the probe lost firings, NESTED or MISSED; its ECBs stand together in the
+ * list. */
 __probe_ctx __attribute__((__noinline__)) static void
 count_lost(uint32_t cpu_index, struct dbk_probe *probe, uint32_t cause, uint32_t count)
 {

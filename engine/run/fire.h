@@ -31,7 +31,8 @@ struct dbk_own_firing {
 void dbk_fire_own(void *own_firing, uint32_t cpu);
 
 /** dbk_consumer_missed() - counts in @cpu's buffer that @consumer, a struct dbk_consumer, misses
- * firings of a probe that is not said: as one, for their number is not known.  Context: as dbk_host_on_cpu() calls it */
+ * firings: as one, for their number is not known, and of no known probe.  Context: as dbk_host_on_cpu()
+ * calls it */
 void dbk_consumer_missed(void *consumer, uint32_t cpu);
 
 /** dbk_fire() - dbk_probe_fire(), whatever ECBs the probe has.  Probe context */

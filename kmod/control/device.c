@@ -314,10 +314,9 @@ static int count_matches(const struct dbk_requester *requester,
 	return err ?: matched;
 }
 
-/* Handlers return what the call does; of this one that may be more than 0. */
 static int on_count(struct file *file, void *argument)
 {
-	const struct dbk_ioc_provide *checked = argument;
+	const struct dbk_ioc_provide *checked = argument; /* by on_provide(), first of all */
 	struct dbk_probedesc description = { checked->provider, checked->module, checked->function,
 					     checked->name, 0 };
 	struct dbk_reason unsaid = { "" };

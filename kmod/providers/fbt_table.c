@@ -126,7 +126,7 @@ static int fill_kernel_symbol(void *data, const char *name, unsigned long addres
 	return address >= kernel_text_end ? 1 : fill_symbol(data, name, address);
 }
 
-/* In one walk, which ends with the text: the kernel unpacks each name for it, and has them sorted by address. */
+/* In one walk, which ends with the text: the kernel has its symbols by address, and unpacks each name. */
 static int kernel_fill(struct fill *fill)
 {
 	fill->grows = true;

@@ -91,9 +91,8 @@ const formats::SymbolTable* LiveSession::symbols() {
 }
 
 /// Brings the module's probes up to date. Ids grow in the order of its list: while the last one
-/// that is known is at its place, none before it has gone, and what came follows it. (With each
-/// list read whole, reading them took as long as enabling every function.) A probe that goes just
-/// while the list is read can hide another one till one more goes: the list is for people.
+/// that is known is at its place, none before it has gone, and what came follows it. A probe that
+/// goes just while the list is read can hide another one till one more goes: the list is for people.
 base::Result<void> LiveSession::list_probes() {
     probes_.resize(listed_);
     if (listed_ != 0) {
