@@ -5,6 +5,9 @@ import resource
 
 from . import case, kernels, paths
 
+# Characters of a check's detail that are printed.  The whole of it is in the console's log.
+DETAIL = {"ok": 200, "skip": 200, "fail": 2000}
+
 
 def run_one(one: case.Case, series: str, programs: paths.Programs) -> bool:
     """Runs a case on a kernel and prints what it found; returns whether all held."""
@@ -14,8 +17,10 @@ def run_one(one: case.Case, series: str, programs: paths.Programs) -> bool:
     result = boot.run()
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     cpu_s = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-    for check in result.checks:
-        print(f"   {check.verdict:4} {check.name}{': ' if check.detail else ''}{check.detail}")
+    for check in sorted(result.checks, key=lambda check: check.failed):  # what failed comes last, where one looks
+        limit = DETAIL[check.verdict]
+        detail = check.detail if len(check.detail) <= limit else f"{check.detail[:limit]}... ({len(check.detail)} characters)"
+        print(f"   {check.verdict:4} {check.name}{': ' if detail else ''}{detail}")
     if result.problem:
         print("\n".join(f"   | {line}" for line in result.tail))
         print(f"   fail {result.problem} (log: {boot.folder / 'console.log'})")
