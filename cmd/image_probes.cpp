@@ -269,7 +269,9 @@ base::Result<std::vector<DofProbeName>> image_probes(compiler::BtfKernelTypes& k
         }
     }
     for (const compiler::KernelFunction& function : functions) {
-        auto own = std::find(std::begin(kOwnPath), std::end(kOwnPath), function.name);
+        // As fbt_is_own_path() in kmod/providers/fbt_table.c: also of a part of one.
+        auto own = std::find(std::begin(kOwnPath), std::end(kOwnPath),
+                             function.name.substr(0, function.name.find('.')));
         if (own == std::end(kOwnPath) && !function.is_alias)
             for (const char* name : {"entry", "return"})
                 probes.push_back({"fbt", "vmlinux", function.name, name});

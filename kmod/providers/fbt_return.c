@@ -125,11 +125,17 @@ struct call {
 static __probe_ctx_inline bool follow(const struct fbt_set *set, unsigned long ip,
 				      struct fbt_probe **slot, struct pt_regs *regs)
 {
-	struct rethook_node *node = rethook_try_get_found(set->rethook);
-	struct call *call = container_of(node, struct call, node);
+	struct rethook_node *node;
+	struct call *call;
 
+	/* Where RCU is not watching the kernel has no note to give; one that checks the use of RCU complains
+	 * before it asks whether it is. */
+	if (IS_ENABLED(CONFIG_PROVE_RCU) && !rcu_read_lock_any_held())
+		return false;
+	node = rethook_try_get_found(set->rethook);
 	if (unlikely(!node))
 		return false;
+	call = container_of(node, struct call, node);
 	call->ip = ip;
 	call->followed.slot = slot;
 	call->followed.first = regs_get_kernel_argument(regs, 0);

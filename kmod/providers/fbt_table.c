@@ -41,12 +41,14 @@ static const char *const own_path[] = {
 #undef DBK_NAME
 };
 
+/* Also of a part of it, which the compiler gave a name of its own: orc_find.part.0. */
 bool fbt_is_own_path(const char *name)
 {
+	size_t bytes = strcspn(name, ".");
 	unsigned int i;
 
 	for (i = 0; i < ARRAY_SIZE(own_path); i++)
-		if (strcmp(name, own_path[i]) == 0)
+		if (strncmp(name, own_path[i], bytes) == 0 && own_path[i][bytes] == '\0')
 			return true;
 	return false;
 }
