@@ -23,6 +23,7 @@
  * - The patched site may be a few bytes into the function: filters get what
  *   ftrace_location() says, stacks the function's own address.
  */
+#include <linux/bsearch.h>
 #include <linux/module.h>
 #include <linux/slab.h>
 
@@ -37,6 +38,39 @@
 /* 8192: sites patched in one call of the kernel's: some 80 million instructions, and 28 million for
  * its walk over all sites. */
 #define SITES_AT_ONCE 8192u
+
+/* What the kernel calls to patch a site, some of it for each, so that a hook there would be called a
+ * million times while the set's other sites are patched: hooked last, unhooked first.  Sorted.  Some of them
+ * exist in one of our kernels only. */
+static const char *const called_to_patch[] = {
+	"__cond_resched",
+	"__get_locked_pte",
+	"__pte_offset_map",
+	"__pte_offset_map_lock",
+	"__rcu_read_lock",
+	"__rcu_read_unlock",
+	"__text_poke",
+	"_raw_spin_lock",
+	"_raw_spin_unlock",
+	"flush_tlb_mm_range",
+	"inat_get_opcode_attribute",
+	"insn_decode",
+	"insn_get_displacement",
+	"insn_get_immediate",
+	"insn_get_modrm",
+	"insn_get_opcode",
+	"insn_get_prefixes",
+	"insn_get_sib",
+	"insn_init",
+	"load_new_mm_cr3",
+	"perf_event_text_poke",
+	"switch_ldt",
+	"switch_mm_irqs_off",
+	"text_poke_loc_init",
+	"text_poke_memcpy",
+	"text_poke_queue",
+	"walk_to_pmd",
+};
 
 static LIST_HEAD(sets);	   /* [S] */
 static LIST_HEAD(pending); /* [S] probes to be hooked */
@@ -127,18 +161,38 @@ static bool set_follows(const struct fbt_set *set, unsigned long site)
 	return false;
 }
 
+static int compare_name(const void *name, const void *entry)
+{
+	return strcmp(name, *(const char *const *)entry);
+}
+
+static bool is_called_to_patch(const struct fbt_probe *fbt)
+{
+	return !fbt->module && !fbt->fire &&
+	       bsearch(fbt->probe.function, called_to_patch, ARRAY_SIZE(called_to_patch),
+		       sizeof(called_to_patch[0]), compare_name);
+}
+
 /* Moves the pending probes of the set's module and kind into its hash; before the ops is
  * registered. */
 static void set_fill(struct fbt_set *set)
 {
 	struct fbt_probe *fbt, *next;
+	int last;
 
-	list_for_each_entry_safe(fbt, next, &pending, pending) {
-		if (fbt->module != set->module || fbt->kind != set->kind)
-			continue;
-		set->sites[set->count++] = fbt->site;
-		set_take(set, fbt);
+	for (last = 0; last <= 1; last++) {
+		list_for_each_entry_safe(fbt, next, &pending, pending) {
+			if (fbt->module != set->module || fbt->kind != set->kind)
+				continue;
+			if (is_called_to_patch(fbt) != last)
+				continue;
+			set->sites[set->count++] = fbt->site;
+			set->early += !last;
+			set_take(set, fbt);
+		}
 	}
+	if (set->count <= SITES_AT_ONCE)
+		set->early = set->count;
 	if (set->kind != FBT_RETURN || !fbt_returns_take_entries())
 		return;
 	list_for_each_entry_safe(fbt, next, &pending, pending)
@@ -168,6 +222,20 @@ static int set_pause(const struct fbt_set *set)
 	return set->module ? 0 : dbk_settle_pause();
 }
 
+/* Where the sites begin that are unhooked at once, the last of @end; where those end that are hooked
+ * at once, of which @begin is the first. */
+static u32 batch_begin(const struct fbt_set *set, u32 end)
+{
+	u32 least = end > set->early ? set->early : 0;
+
+	return end - least > SITES_AT_ONCE ? end - SITES_AT_ONCE : least;
+}
+
+static u32 batch_end(const struct fbt_set *set, u32 begin)
+{
+	return min(begin < set->early ? set->early : set->count, begin + SITES_AT_ONCE);
+}
+
 /* Takes the filter back step by step, then the hooks out; when it returns, no CPU is in the
  * callback or in the trampoline any more, or the set is lost. */
 static void set_unregister(struct fbt_set *set)
@@ -175,8 +243,8 @@ static void set_unregister(struct fbt_set *set)
 	u32 left;
 	int err;
 
-	for (left = set->count; left > SITES_AT_ONCE; left -= SITES_AT_ONCE) {
-		if (left != set->count && ftrace_set_filter_ips(&set->ops, set->sites, left, 0, 1))
+	for (left = batch_begin(set, set->count); left > 0; left = batch_begin(set, left)) {
+		if (ftrace_set_filter_ips(&set->ops, set->sites, left, 0, 1))
 			break;
 		set_pause(set);
 	}
@@ -196,7 +264,7 @@ static void set_unregister(struct fbt_set *set)
 /* One call of the kernel's costs a walk over all of its sites, and the time to patch. */
 static int set_register(struct fbt_set *set)
 {
-	u32 at = min(set->count, SITES_AT_ONCE);
+	u32 at = batch_end(set, 0);
 	int err = set->kind == FBT_RETURN ? fbt_returns_create(set) : 0;
 
 	if (err)
@@ -210,11 +278,11 @@ static int set_register(struct fbt_set *set)
 			fbt_returns_free(set);
 		return err;
 	}
-	for (; at < set->count; at += SITES_AT_ONCE) {
+	for (; at < set->count; at = batch_end(set, at)) {
 		err = set_pause(set);
 		if (!err)
 			err = ftrace_set_filter_ips(&set->ops, set->sites + at,
-						    min(set->count - at, SITES_AT_ONCE), 0, 0);
+						    batch_end(set, at) - at, 0, 0);
 		if (err)
 			break;
 	}
@@ -255,7 +323,6 @@ static int set_create(const struct module *module, enum fbt_kind kind)
 		set_free(set);
 		return err;
 	}
-	WRITE_ONCE(set->armed, true);
 	list_add_tail(&set->link, &sets);
 	return 0;
 }
@@ -332,7 +399,7 @@ static void set_narrow(struct fbt_set *set)
 	if (ftrace_set_filter_ips(&set->ops, set->sites, kept, 0, 1))
 		return;
 	drop_idle(set);
-	set->count = kept;
+	set->count = set->early = kept;
 	/* A task may have been preempted in the callback: its probe may be freed from now on. */
 	synchronize_rcu_tasks();
 }
@@ -407,24 +474,26 @@ static struct fbt_probe *pending_of(const struct module *only)
 	return entry;
 }
 
+/* Sets are armed when all are hooked: what fires would slow down the patching of the others. */
 static int fbt_settle(const struct dbk_provider *self, const struct module *only)
 {
 	struct fbt_probe *fbt;
 	struct fbt_set *set;
+	int err = 0;
 
 	dbk_state_assert();
 	while (!only && (set = set_with_idle()) != NULL)
 		set_narrow(set);
-	while (pending_of(only)) {
-		int err = only ? 0 : dbk_settle_pause();
-
+	while (!err && pending_of(only)) {
+		err = only ? 0 : dbk_settle_pause();
 		fbt = pending_of(only);
 		if (!err && fbt)
 			err = set_create(fbt->module, fbt->kind);
-		if (err)
-			return err;
 	}
-	return 0;
+	list_for_each_entry(set, &sets, link)
+		if (!only || set->module == only)
+			WRITE_ONCE(set->armed, true);
+	return err;
 }
 
 void fbt_hooks_drop_module(const struct module *module)

@@ -61,9 +61,10 @@ struct fbt_set {
 	bool is_lost;		  /* [S] the kernel goes on calling it: it is never freed */
 	struct module *module;	  /* [C] */
 	enum fbt_kind kind;	  /* [C] of its hooks; of RETURN may have entries of the same sites */
-	bool armed;		  /* [S] all sites are patched; [R] */
+	bool armed;		  /* [S] it fires: its sites are patched, and those of other new sets; [R] */
 	unsigned long *sites;	  /* [S] scratch for filters */
 	u32 count;		  /* [S] sites hooked */
+	u32 early;		  /* [S] of them, those that are not hooked in the batch of called_to_patch */
 	bool some_idle;		  /* [S] of its probes */
 	u32 slot_count;		  /* [C] 2 to the power of 64 less hash_shift */
 	u32 hash_shift;		  /* [C] */
