@@ -58,6 +58,8 @@ RingProgram::RingProgram(const formats::RingRecording& ring, const WantedProbes&
 }
 
 void RingProgram::extend(const formats::RingRecording& ring) {
+    if (plans_.empty())
+        plans_.reserve(ring.ecbs.all().size());
     for (const formats::EcbInfo& ecb : ring.ecbs.all()) {
         if (index_.find(ecb.epid))
             continue;

@@ -273,7 +273,8 @@ private:
             DBK_TRY(ByteView view, entry.bytes(bytes));
             name->assign(reinterpret_cast<const char*>(view.data()), view.size());
         }
-        ring.probes.try_emplace(probe.id, std::move(probe));
+        // Most come in the order of their ids.
+        ring.probes.try_emplace(ring.probes.end(), probe.id, std::move(probe));
         return {};
     }
 
