@@ -253,10 +253,11 @@ static bool list_process(struct task_struct **process)
 	struct mm_struct *mm = dbk_process_lock(process);
 	struct task_struct *task = *process;
 	struct dbk_map_namespaces room;
-	u64 now = ktime_get_mono_fast_ns();
+	u64 now;
 
 	if (IS_ERR_OR_NULL(mm))
 		return !mm; /* it has ended */
+	now = ktime_get_mono_fast_ns(); /* what changed before is not in the list, what changes later has hooks */
 	task_lock(task);
 	namespaces = namespaces_of(task, &room);
 	task_unlock(task);
