@@ -32,18 +32,32 @@ uint64_t distance(uint64_t a, uint64_t b) {
     return a > b ? a - b : b - a;
 }
 
-std::optional<uint64_t> median(std::vector<uint64_t>& rates) {
-    if (rates.empty())
+/// A slope, in ticks per second, and how far the two pairs are apart that it is of.
+struct Slope {
+    uint64_t rate = 0, span_ns = 0;
+};
+
+/// Both ascend from `low` to `high`.
+Slope slope(const ClockPair& low, const ClockPair& high) {
+    uint64_t span_ns = high.mono_ns - low.mono_ns;
+    return {scaled(high.ticks - low.ticks, kNsPerSecond, span_ns), span_ns};
+}
+
+/// Of equal rates the one of the longest span.
+std::optional<Slope> median(std::vector<Slope>& slopes) {
+    if (slopes.empty())
         return std::nullopt;
-    auto middle = rates.begin() + static_cast<ptrdiff_t>(rates.size() / 2);
-    std::nth_element(rates.begin(), middle, rates.end());
+    auto middle = slopes.begin() + static_cast<ptrdiff_t>(slopes.size() / 2);
+    std::nth_element(slopes.begin(), middle, slopes.end(), [](const Slope& a, const Slope& b) {
+        return a.rate != b.rate ? a.rate < b.rate : a.span_ns > b.span_ns;
+    });
     return *middle;
 }
 
-/// Returns the median slope, in ticks per second, over pairs half the list apart; empty when they
-/// span too little to say.  `pairs` is ascending by ticks.
-std::optional<uint64_t> median_rate(const std::vector<ClockPair>& pairs) {
-    std::vector<uint64_t> rates;
+/// Returns the median slope over pairs half the list apart; empty when they span too little to say.
+/// `pairs` is ascending by ticks.
+std::optional<Slope> median_rate(const std::vector<ClockPair>& pairs) {
+    std::vector<Slope> rates;
     size_t half = pairs.size() / 2;
     size_t step = std::max<size_t>(1, half / kSlopesMax);
     for (size_t i = 0; half > 0 && i + half < pairs.size(); i += step) {
@@ -51,15 +65,15 @@ std::optional<uint64_t> median_rate(const std::vector<ClockPair>& pairs) {
         if (high.mono_ns <= low.mono_ns || high.ticks <= low.ticks ||
             high.mono_ns - low.mono_ns < ClockModel::kRateSpanNs)
             continue;
-        rates.push_back(scaled(high.ticks - low.ticks, kNsPerSecond, high.mono_ns - low.mono_ns));
+        rates.push_back(slope(low, high));
     }
     return median(rates);
 }
 
 /// Returns the median slope over pairs just kRateSpanNs apart: coarse, and most of them are of one
 /// epoch.  `pairs` is ascending by mono_ns.
-std::optional<uint64_t> near_rate(const std::vector<ClockPair>& pairs) {
-    std::vector<uint64_t> rates;
+std::optional<Slope> near_rate(const std::vector<ClockPair>& pairs) {
+    std::vector<Slope> rates;
     size_t high = 0;
     for (const ClockPair& low : pairs) {
         while (high < pairs.size() && (pairs[high].mono_ns < low.mono_ns ||
@@ -68,8 +82,7 @@ std::optional<uint64_t> near_rate(const std::vector<ClockPair>& pairs) {
         if (high == pairs.size())
             break;
         if (pairs[high].ticks > low.ticks)
-            rates.push_back(scaled(pairs[high].ticks - low.ticks, kNsPerSecond,
-                                   pairs[high].mono_ns - low.mono_ns));
+            rates.push_back(slope(low, pairs[high]));
     }
     return median(rates);
 }
@@ -85,17 +98,21 @@ __int128 jump_ticks(const ClockPair& anchor, const ClockPair& pair, uint64_t rat
     return jump > tolerance || jump < -tolerance ? jump : 0;
 }
 
-/// Decides the nominal rate; never 0.
-uint64_t choose_rate(uint64_t said, std::optional<uint64_t> seen) {
+/// Decides the nominal rate; never 0.  What was said holds where it differs from what was seen by
+/// no more than the noise of the two pairs.
+uint64_t choose_rate(uint64_t said, std::optional<Slope> seen) {
     if (said > kTicksPerSecondMax)
         said = 0;
-    if (seen && (*seen == 0 || *seen > kTicksPerSecondMax))
+    if (seen && (seen->rate == 0 || seen->rate > kTicksPerSecondMax))
         seen.reset();
     if (!seen)
         return said ? said : kNsPerSecond;
-    if (said && distance(*seen, said) > said / 100 * ClockModel::kRateTolerancePercent)
-        return said;
-    return *seen;
+    if (said == 0)
+        return seen->rate;
+    uint64_t differs = distance(seen->rate, said);
+    bool holds = differs > said / 100 * ClockModel::kRateTolerancePercent ||
+                 differs <= scaled(said, ClockModel::kPairNoiseNs, seen->span_ns);
+    return holds ? said : seen->rate;
 }
 
 /// Compares shifted ticks, which may lie before 0 when they are of another epoch.

@@ -18,7 +18,8 @@
 // kSlopeTolerancePpm plus kPairNoiseNs: the reader was interrupted between its two readings.
 // (Early in a boot the kernel itself corrects its idea of the TSC's rate by up to a percent, which
 // is why the tolerance is wide.)  The nominal rate is the median slope of the pairs when they span
-// kRateSpanNs and it agrees with the metadata within kRateTolerancePercent, else the metadata's.
+// kRateSpanNs and it differs from the metadata's by kRateTolerancePercent at most, and by more than
+// kPairNoiseNs of one of its two pairs would make; else it is the metadata's.
 // The chain never descends, so records ordered by ticks are ordered by nanoseconds: mono_ns() is
 // monotone.  All arithmetic saturates; no pair, however hostile, makes it wrap.
 //

@@ -72,6 +72,45 @@ TEST_CASE("a rate that is wrong by a percent is taken from the pairs", "[segment
     CHECK(clock.mono_ns(late) < expected + 100'000);
 }
 
+TEST_CASE("what pairs are off does not make another rate", "[segment][clock]") {
+    constexpr uint64_t kRate = 2'000'000'000, kHour = 3600 * kRate;
+    ClockFacts facts = tsc_facts(kRate);
+    std::vector<ClockPair> pairs;
+    auto add = [&](uint64_t past_ticks, uint64_t late_ns) {
+        uint64_t ticks = facts.start_ticks + past_ticks;
+        pairs.push_back({ticks, truth(facts, kRate, ticks) + late_ns});
+    };
+    SECTION("a tenth of a second of pairs, each later than the one before") {
+        for (uint64_t i = 1; i <= 10; i++)
+            add(i * 20'000'000, i * 2'000);
+    }
+    SECTION("the same after an hour without any") {
+        for (uint64_t i = 1; i <= 10; i++)
+            add(kHour + i * 20'000'000, i * 2'000);
+    }
+    SECTION("a burst, then one a minute") {
+        for (uint64_t i = 1; i <= 1000; i++)
+            add(i * 200'000, i * 20);
+        for (uint64_t i = 1; i <= 60; i++)
+            add(i * 60 * kRate, 0);
+    }
+    ClockModel clock(facts, pairs);
+    CHECK(clock.ticks_per_second() == kRate);
+    uint64_t later = pairs.back().ticks + 10 * kRate;
+    CHECK(clock.mono_ns(later) - truth(facts, kRate, later) <= 20'000);
+}
+
+TEST_CASE("a rate that differs by more than pairs are off is theirs", "[segment][clock]") {
+    // Two pairs a tenth of a second apart: noise of 20 us is 200 ppm.
+    constexpr uint64_t kRate = 2'000'000'000;
+    ClockFacts facts = tsc_facts(kRate);
+    uint64_t ticks = facts.start_ticks + kRate / 10;
+    for (uint64_t late_ns : {19'900, 20'100}) {
+        ClockModel clock(facts, {{ticks, truth(facts, kRate, ticks) + late_ns}});
+        CHECK((clock.ticks_per_second() == kRate) == (late_ns < 20'000));
+    }
+}
+
 TEST_CASE("an interrupted reading does not bend the line", "[segment][clock]") {
     ClockFacts facts = tsc_facts(1'000'000'000);
     std::vector<ClockPair> pairs;
