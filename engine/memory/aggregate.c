@@ -198,6 +198,8 @@ __probe_ctx static struct dbk_aggbuf *other_of(struct dbk_buffer *buffer,
 static void clear(struct dbk_consumer *consumer, struct dbk_buffer *buffer,
 		  struct dbk_aggbuf *aggbuf)
 {
+	/* When counting into it begins. */
+	struct dbk_clock_pair pair = dbk_clock_pair_read(consumer->engine);
 	struct dbk_segment_header *header = aggbuf->pages.address;
 
 	dbk_store_release(&header->magic, 0);
@@ -211,8 +213,8 @@ static void clear(struct dbk_consumer *consumer, struct dbk_buffer *buffer,
 	header->segment_bytes = aggbuf->pages.bytes;
 	header->committed_bytes = AGG_DATA_OFFSET;
 	header->sequence = ++aggbuf->sequence;
-	header->base_ticks = dbk_host_ticks(); /* when counting into it begins */
-	header->base_mono_ns = dbk_host_mono_ns();
+	header->base_ticks = pair.ticks;
+	header->base_mono_ns = pair.mono_ns;
 	header->phys_addr = aggbuf->pages.phys_addr;
 	header->boot_id = consumer->engine->boot_id;
 	header->cpu = buffer->cpu;

@@ -59,6 +59,14 @@ void dbk_drop(struct dbk_buffer *buffer, uint32_t cause);
 /** dbk_drops() - counts several */
 void dbk_drops(struct dbk_buffer *buffer, uint32_t cause, uint32_t drops);
 
+/* Two clocks read together: by such pairs a reader knows when a record was made. */
+struct dbk_clock_pair {
+	uint64_t ticks, mono_ns;
+};
+
+/** dbk_clock_pair_read() - reads the clocks of @engine as near together as may be.  Probe context */
+struct dbk_clock_pair dbk_clock_pair_read(const struct dbk_engine *engine);
+
 /** dbk_segment_open() - makes the next segment the open one; false: a drop, counted.  @end: those
  * kept for END may be used.  Probe context */
 bool dbk_segment_open(const struct dbk_consumer *consumer, struct dbk_buffer *buffer, bool end);

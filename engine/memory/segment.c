@@ -4,6 +4,10 @@
 
 #define REBASE_BYTES ((uint32_t)sizeof(struct dbk_control_time_base))
 
+/* 1 us: several times what two readings of clocks take. */
+#define PAIR_NEAR_NS 1000u
+#define PAIR_TRIES   4u
+
 __probe_ctx static struct dbk_segment_losses *losses_of(const struct dbk_buffer *buffer)
 {
 	return (struct dbk_segment_losses *)(buffer->segment + sizeof(struct dbk_segment_header));
@@ -106,12 +110,34 @@ __probe_ctx static uint64_t first_word(const struct dbk_consumer *consumer, uint
 	return DBK_SEGMENT_MAGIC | (uint64_t)DBK_SEGMENT_VERSION << 32 | flags << 48;
 }
 
+/* A hypervisor may take the CPU away between two readings, for milliseconds, and what is recorded up to
+ * the next pair would be as late. */
+__probe_ctx struct dbk_clock_pair dbk_clock_pair_read(const struct dbk_engine *engine)
+{
+	uint64_t near = engine->ticks_per_second / (1000000000 / PAIR_NEAR_NS), least = 0;
+	struct dbk_clock_pair pair;
+	unsigned int tries;
+
+	for (tries = 0; tries == 0 || (tries < PAIR_TRIES && least > near); tries++) {
+		uint64_t before = dbk_host_ticks(), mono_ns = dbk_host_mono_ns();
+		/* Two readings of one clock need not be near. */
+		uint64_t took = engine->clock == DBK_CLOCK_TSC ? dbk_host_ticks() - before : 0;
+
+		if (tries == 0 || took < least) {
+			least = took;
+			pair = (struct dbk_clock_pair){.ticks = before, .mono_ns = mono_ns};
+		}
+	}
+	return pair;
+}
+
 __probe_ctx bool dbk_segment_open(const struct dbk_consumer *consumer, struct dbk_buffer *buffer,
 				  bool end)
 {
 	uint64_t sequence = buffer->sequence + 1, word = first_word(consumer, sequence);
 	struct dbk_segment_header *header;
 	struct dbk_segment_slot *slot;
+	struct dbk_clock_pair pair;
 	uint32_t number;
 
 	if (dbk_segments_free(consumer, buffer, end) == 0) {
@@ -130,8 +156,9 @@ __probe_ctx bool dbk_segment_open(const struct dbk_consumer *consumer, struct db
 	__atomic_thread_fence(__ATOMIC_RELEASE);
 	header->segment_bytes = buffer->segment_bytes;
 	header->committed_bytes = DBK_SEGMENT_DATA_OFFSET;
-	header->base_ticks = dbk_host_ticks();
-	header->base_mono_ns = dbk_host_mono_ns();
+	pair = dbk_clock_pair_read(consumer->engine);
+	header->base_ticks = pair.ticks;
+	header->base_mono_ns = pair.mono_ns;
 	header->phys_addr = slot->phys_addr;
 	header->boot_id = consumer->engine->boot_id;
 	header->cpu = buffer->cpu;

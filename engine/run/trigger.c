@@ -2,7 +2,7 @@
 /* trigger.c - entries of META_TRIGGERS; see trigger.h (docs/design/0015-triggers.md) */
 #include "engine/api/trigger.h"
 
-#include "engine/types/internal.h"
+#include "engine/memory/buffer.h"
 
 static struct dbk_meta_triggers *head_of(const struct dbk_engine *engine)
 {
@@ -96,19 +96,20 @@ __probe_ctx uint64_t dbk_trigger_enter(struct dbk_engine *engine, struct dbk_tri
 	struct dbk_meta_triggers *head =
 		(struct dbk_meta_triggers *)((uint8_t *)engine->triggers.address +
 					     DBK_META_DATA_OFFSET);
-	uint64_t now_ns = dbk_host_mono_ns(), sequence;
+	struct dbk_clock_pair now = dbk_clock_pair_read(engine);
 	struct dbk_meta_trigger *entry;
+	uint64_t sequence;
 
 	/* 0 means never. */
-	if (trigger->interval_ns != 0 && !is_due(trigger, now_ns == 0 ? 1 : now_ns)) {
+	if (trigger->interval_ns != 0 && !is_due(trigger, now.mono_ns == 0 ? 1 : now.mono_ns)) {
 		suppress(engine, trigger);
 		return 0;
 	}
 	sequence = dbk_fetch_add(&head->entered, 1) + 1;
 	entry = slot_of(engine, sequence);
 	dbk_store_release(&entry->sequence, 0);
-	entry->ticks = dbk_host_ticks();
-	entry->mono_ns = now_ns;
+	entry->ticks = now.ticks;
+	entry->mono_ns = now.mono_ns;
 	entry->wall_ns = dbk_host_wall_ns();
 	entry->cpu = dbk_host_cpu();
 	entry->ring_id = trigger->ring_id;

@@ -289,13 +289,13 @@ TEST_CASE("an entry of a trigger that is being written has no number", "[engine]
     for (uint32_t i = 0; i < head->slots; i++)
         engine.fire(go);
     uint32_t half_written = 0;
-    host.in_ticks = [&] { // between the entry's first word and its last
+    host.in_wall_ns = [&] { // between the entry's first word and its last
         uint64_t sequence = head->entered;
         if (sequence > head->slots)
             half_written += entries[(sequence - 1) % head->slots].sequence == 0;
     };
     engine.fire(go);
-    host.in_ticks = nullptr;
+    host.in_wall_ns = nullptr;
     CHECK(half_written >= 1);
     CHECK(entries[0].sequence == head->slots + 1);
 }

@@ -210,7 +210,8 @@ TEST_CASE("time that outgrows 32 bits gets a new base", "[engine][buffer]") {
     Engine engine(1, DBK_CLOCK_TSC);
     auto& go = engine.probe("test", "m", "f", "go");
     auto* consumer = engine.start(of_policy(DBK_POLICY_RING).build());
-    std::vector<uint64_t> steps{10, 0xffffffff, 0x100000000, 5, 0x500000000, 1};
+    // The ticks of the segment's base are read once more.
+    std::vector<uint64_t> steps{10, 0xffffffff - 10, 0x100000000, 5, 0x500000000, 1};
     uint64_t now = host.ticks;
     std::vector<uint64_t> expected;
     for (uint64_t step : steps) {
@@ -243,6 +244,31 @@ TEST_CASE("ticks that fall begin a segment", "[engine][buffer]") {
     CHECK(written.at(1)->base_ticks > 0x900000000);
     CHECK(written.at(2)->base_ticks < 2000);
     CHECK(records(consumer).size() == 2);
+}
+
+TEST_CASE("a segment's clocks are read again when the CPU was taken away between them",
+          "[engine][buffer]") {
+    Engine engine(1, DBK_CLOCK_TSC);
+    auto& go = engine.probe("test", "m", "f", "go");
+    auto* consumer = engine.start(of_policy(DBK_POLICY_RING).build());
+    std::vector<uint64_t> away_ns = GENERATE(
+        std::vector<uint64_t>{300'000}, std::vector<uint64_t>{300'000, 200'000, 50'000, 100'000});
+    uint64_t apart = host.mono_ns - host.ticks;
+    size_t at = 0;
+    host.in_mono_ns = [&] {
+        uint64_t away = at < away_ns.size() ? away_ns[at] : 0;
+        host.ticks += away;
+        host.mono_ns += away;
+        at++;
+    };
+    engine.fire(go, {1});
+    host.in_mono_ns = nullptr;
+    CHECK(at == (away_ns.size() == 1 ? 2 : 4)); // a pair that is near, or the last try
+    auto* header = segments(consumer, 0).begin()->second;
+    CHECK(records(consumer).front().ticks >= header->base_ticks);
+    uint64_t nearest = away_ns.size() == 1 ? 0 : 50'000;
+    CHECK(header->base_mono_ns - header->base_ticks <= apart + nearest);
+    CHECK(header->base_mono_ns - header->base_ticks >= apart - 1000);
 }
 
 TEST_CASE("a rebase that no longer fits opens a segment", "[engine][buffer]") {

@@ -238,6 +238,8 @@ uint64_t dbk_host_mono_ns(void) {
     return ++host.mono_ns;
 }
 uint64_t dbk_host_wall_ns(void) {
+    if (host.in_wall_ns)
+        host.in_wall_ns();
     return host.wall_ns;
 }
 uint32_t dbk_host_pid(void) {

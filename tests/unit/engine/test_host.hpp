@@ -78,7 +78,8 @@ struct HostState {
     std::function<bool(const dbk_probe*)> arms_anyway;
     std::function<void()> in_settle; ///< runs once, at the start of dbk_host_probes_settle()
     std::function<void()> in_load;                              ///< runs inside dbk_host_load()
-    std::function<void()> in_ticks, in_mono_ns, in_synchronize; ///< the same, of these calls
+    std::function<void()> in_ticks, in_mono_ns, in_wall_ns,
+        in_synchronize;                 ///< the same, of these calls
     std::function<void()> in_cpus_lock; ///< runs before the lock is taken
     uint32_t frames_more =
         0; ///< dbk_host_stack() says that it found so many more than there is room for
