@@ -13,6 +13,7 @@
   circle     nor do those between the sub-folders of a folder lead back to where they began
   declared   a header of engine/ or kmod/ declares only functions that its own sub-folder defines, but for what is made for others (api, include)
   todo       nothing is left marked to be done at once
+  sorted     texts that bsearch() looks in are in the order that it expects
   test       each file of tests is named in its folder's CMakeLists.txt, or found there by a pattern
 
 Prints one line per finding, `file:line: rule: text`, then a count. Exit status 1 if any was found.
@@ -242,6 +243,15 @@ def check_todo(path, lines):
             yield number, "todo", "marked to be done at once"
 
 
+def check_sorted(path, lines):
+    text = "\n".join(lines)
+    for name in re.findall(r"\bbsearch\([^,]*, (\w+),", text):
+        table = re.search(rf"\b{name}\[\] = {{(.*?)}};", text, re.DOTALL)
+        texts = re.findall(r'"([^"]*)"', table[1]) if table else []
+        if texts != sorted(set(texts)):
+            yield text[:table.start()].count("\n") + 1, "sorted", f"{name} is not sorted, or has a text twice"
+
+
 def check_tests_named(path, lines):
     """Of a CMakeLists.txt: the files of tests beside it that it does not name."""
     if pathlib.PurePosixPath(path).name != "CMakeLists.txt":
@@ -258,7 +268,7 @@ def check_tests_named(path, lines):
             yield 1, "test", f"{name} is not named, so it is not built"
 
 
-CHECKS = [check_spdx, check_size, check_functions, check_arrows, check_table, check_part_arrows, check_arch, check_control, check_todo, check_tests_named]
+CHECKS = [check_spdx, check_size, check_functions, check_arrows, check_table, check_part_arrows, check_arch, check_control, check_todo, check_sorted, check_tests_named]
 
 
 def findings(path, text):
@@ -345,6 +355,7 @@ def self_test():
         "arch": ("kmod/providers/a.c", spdx + "f(regs->ip);\n"),
         "table": ("ARCHITECTURE.md", spdx + "| base | formats |\n"),
         "todo": ("base/a.cpp", spdx + "// TODO(" + "now): x\n"),
+        "sorted": ("kmod/a.c", spdx + 'char *t[] = {\n\t"b",\n\t"a",\n};\nbsearch(x, t, 2, 8, f);\n'),
         "test": ("tests/unit/analyze/CMakeLists.txt", "# SPDX-License-Identifier: Apache-2.0\n"),
     }
     bad = [rule for rule, (path, text) in wrong.items()
