@@ -41,6 +41,8 @@ equal calls-of-one-table "$(for table in vmlinux i386 x32; do
 done | tr -d '\n')" "3 5 7 "
 equal tables-listed "$(daybreak list | awk '$2 == "syscall" && ($4 == "read" || $4 == "syscalls") { printf "%s %s ", $3, $4 }')" \
 	"vmlinux read vmlinux read i386 read i386 read x32 read x32 read "
+# What a probe itself calls has none, nor has a part of it that the compiler made: orc_find.part.0.
+equal own-path-listed "$(daybreak dtrace -ln 'fbt:vmlinux:*orc_find*:, fbt:vmlinux:ktime_get_mono_fast_ns:' 2>/dev/null | grep -c ' fbt ')" 0
 
 holds load-sample insmod /share/in/sample.ko
 equal kept-by-it "$(rmmod daybreak 2>&1 | grep -c 'in use\|temporarily unavailable')" 1
