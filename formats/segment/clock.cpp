@@ -43,7 +43,7 @@ Slope slope(const ClockPair& low, const ClockPair& high) {
     return {scaled(high.ticks - low.ticks, kNsPerSecond, span_ns), span_ns};
 }
 
-/// Of equal rates the one of the longest span.
+/// Returns the middle one; of equal rates those of longer spans come first.
 std::optional<Slope> median(std::vector<Slope>& slopes) {
     if (slopes.empty())
         return std::nullopt;
