@@ -9,6 +9,8 @@ _daybreak() {
 	local count=${#typed[@]}
 	local word=${typed[count - 1]%x} previous=${typed[count - 2]} command=${typed[1]%x}
 	[[ ${typed[0]##*/} == dtrace ]] && command=dtrace
+	# With -l or -v it takes probes.
+	[[ $command == list && ${typed[*]::count-1} == *' -'[lv]* && $word != -* ]] && previous=--probe
 	local quote=${word%%[^\'\"]*}
 	word=${word#"$quote"}
 	COMPREPLY=()

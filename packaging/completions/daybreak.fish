@@ -8,8 +8,13 @@ end
 function __daybreak_words
     set -l typed (commandline -opc)
     set -l command $typed[2]
+    set -l previous $typed[-1]
     string match -q '*dtrace' -- $typed[1]; and set command dtrace
-    switch $typed[-1]
+    # With -l or -v it takes probes.
+    if test "$command" = list; and string match -qr -- '^-[lv]+$' $typed; and not string match -q -- '-*' (commandline -ct)
+        set previous --probe
+    end
+    switch $previous
         case -x
             daybreak complete --settings
         case -n -P --program --probe --align
