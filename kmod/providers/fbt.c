@@ -39,12 +39,20 @@
  * its walk over all sites. */
 #define SITES_AT_ONCE 8192u
 
-/* What the kernel calls to patch a site, some of it for each, so that a hook there would be called a
- * million times while the set's other sites are patched: hooked last, unhooked first.  Sorted.  Some of them
- * exist in one of our kernels only. */
+/*
+ * What the kernel calls to patch a site, some of it for each, so that a hook there would be called a
+ * million times while the set's other sites are patched: hooked last, unhooked first.  With KASAN and
+ * kmemleak each piece of memory has the stack noted from which it was taken, and ftrace takes one
+ * for each site of a filter: what walks a stack is of it too.  Sorted.  Some of them exist in one of our
+ * kernels only.
+ */
 static const char *const called_to_patch[] = {
 	"__cond_resched",
 	"__get_locked_pte",
+	"__is_insn_slot_addr",
+	"__kernel_text_address",
+	"__module_address",
+	"__module_text_address",
 	"__pte_offset_map",
 	"__pte_offset_map_lock",
 	"__rcu_read_lock",
@@ -52,7 +60,10 @@ static const char *const called_to_patch[] = {
 	"__text_poke",
 	"_raw_spin_lock",
 	"_raw_spin_unlock",
+	"arch_stack_walk",
+	"filter_irq_stacks",
 	"flush_tlb_mm_range",
+	"get_stack_info",
 	"inat_get_opcode_attribute",
 	"insn_decode",
 	"insn_get_displacement",
@@ -62,8 +73,16 @@ static const char *const called_to_patch[] = {
 	"insn_get_prefixes",
 	"insn_get_sib",
 	"insn_init",
+	"is_module_text_address",
+	"kernel_text_address",
 	"load_new_mm_cr3",
+	"mod_find",
 	"perf_event_text_poke",
+	"preempt_count_add",
+	"preempt_count_sub",
+	"stack_access_ok",
+	"stack_trace_consume_entry",
+	"stack_trace_save",
 	"switch_ldt",
 	"switch_mm_irqs_off",
 	"text_poke_loc_init",
