@@ -43,9 +43,10 @@ struct rq;
 /* kernel/sched/sched.h */
 #define DBK_ENQUEUE_HEAD 0x10
 
-static __probe_ctx int dbk_priority_of(const struct sched_attr *attr)
+/* sched_setparam() asks for no policy (-1): the thread keeps its own. */
+static __probe_ctx int dbk_priority_of(const struct task_struct *task, const struct sched_attr *attr)
 {
-	switch (attr->sched_policy) {
+	switch ((int)attr->sched_policy < 0 ? task->policy : attr->sched_policy) {
 	case SCHED_DEADLINE:
 		return -1;
 	case SCHED_FIFO:

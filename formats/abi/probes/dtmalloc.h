@@ -8,12 +8,12 @@
  */
 DBK_PLACE(dtmalloc, "vmlinux", "kmem_cache", "malloc", "6.1+", TRACEPOINT, kmem_cache_alloc,
 	  (unsigned long caller, const void *object, struct kmem_cache *cache, gfp_t flags, int node),
-	  true, PASS(cache, caller, object, kmem_cache_size(cache), kmem_cache_size(cache)))
+	  !ZERO_OR_NULL_PTR(object), PASS(cache, caller, object, kmem_cache_size(cache), kmem_cache_size(cache)))
 DBK_PLACE(dtmalloc, "vmlinux", "kmem_cache", "free", "6.1+", TRACEPOINT, kmem_cache_free,
 	  (unsigned long caller, const void *object, const struct kmem_cache *cache),
-	  true, PASS(cache, caller, object))
+	  !ZERO_OR_NULL_PTR(object), PASS(cache, caller, object))
 DBK_PLACE(dtmalloc, "vmlinux", "kmalloc", "malloc", "6.1+", TRACEPOINT, kmalloc,
 	  (unsigned long caller, const void *object, size_t asked, size_t bytes, gfp_t flags, int node),
-	  true, PASS(0, caller, object, asked, bytes))
+	  !ZERO_OR_NULL_PTR(object), PASS(0, caller, object, asked, bytes))
 DBK_PLACE(dtmalloc, "vmlinux", "kmalloc", "free", "6.1+", TRACEPOINT, kfree,
-	  (unsigned long caller, const void *object), true, PASS(0, caller, object))
+	  (unsigned long caller, const void *object), !ZERO_OR_NULL_PTR(object), PASS(0, caller, object))

@@ -38,7 +38,8 @@ DBK_PLACE(lockstat, "vmlinux", "*", "spin-release", "6.1+", ENTRY,
 	  _raw_spin_unlock _raw_spin_unlock_bh _raw_spin_unlock_irq _raw_spin_unlock_irqrestore,
 	  (void *lock), true, PASS(lock))
 
-/* The tracepoints have a spin lock's waiters from the third on only, and none of a virtual machine's. */
+/* The tracepoints have a spin lock's waiters from the third on only, and none of a virtual machine's without
+ * paravirtual locks. */
 DBK_PLACE(lockstat, "vmlinux", "*", "spin-spin", "6.1+", ENTRY,
 	  native_queued_spin_lock_slowpath __pv_queued_spin_lock_slowpath,
 	  (void *lock), dbk_wait_begins(probe, lock, LCB_F_SPIN, LCB_F_SPIN), PASS_NONE())

@@ -40,7 +40,7 @@ DBK_PLACE(sched, "vmlinux", "", "change-pri", "6.1+", ENTRY, set_user_nice,
 	  PASS(task, task, NICE_TO_PRIO(nice)))
 DBK_PLACE(sched, "vmlinux", "", "change-pri", "6.1+", ENTRY, __sched_setscheduler,
 	  (struct task_struct *task, const struct sched_attr *attr), true,
-	  PASS(task, task, dbk_priority_of(attr)))
+	  PASS(task, task, dbk_priority_of(task, attr)))
 DBK_PLACE(sched, "vmlinux", "", "tick", "6.1", ENTRY, scheduler_tick, (), true, PASS(current, current))
 DBK_PLACE(sched, "vmlinux", "", "tick", "6.12+", ENTRY, sched_tick, (), true, PASS(current, current))
 DBK_PLACE(sched, "vmlinux", "", "surrender", "6.1+", ENTRY, do_sched_yield, (), true,

@@ -26,7 +26,7 @@ DBK_PLACE(sysinfo, "vmlinux", "", "sysexec", "6.1+", TRACEPOINT, sched_process_e
 	  (struct task_struct *task, pid_t old, struct linux_binprm *program),
 	  true, PASS(1))
 DBK_PLACE(sysinfo, "vmlinux", "", "sysfork", "6.1+", ENTRY, kernel_clone, (struct kernel_clone_args *args),
-	  !(args->flags & (CLONE_THREAD | CLONE_VFORK)), PASS(1))
+	  !args->fn && !(args->flags & (CLONE_THREAD | CLONE_VFORK)), PASS(1))
 DBK_PLACE(sysinfo, "vmlinux", "", "sysvfork", "6.1+", ENTRY, kernel_clone, (struct kernel_clone_args *args),
 	  args->flags & CLONE_VFORK, PASS(1))
 DBK_PLACE(sysinfo, "vmlinux", "", "nthreads", "6.1+", TRACEPOINT, sched_process_fork,
@@ -37,7 +37,7 @@ DBK_PLACE(sysinfo, "vmlinux", "", "syswrite", "6.1+", ENTRY, vfs_write vfs_write
 DBK_PLACE(sysinfo, "vmlinux", "", "readch", "6.1+", RETURN, vfs_read vfs_readv, (long bytes), bytes > 0, PASS(bytes))
 DBK_PLACE(sysinfo, "vmlinux", "", "writech", "6.1+", RETURN, vfs_write vfs_writev, (long bytes), bytes > 0, PASS(bytes))
 DBK_PLACE(sysinfo, "vmlinux", "", "namei", "6.1+", ENTRY, filename_lookup, (), true, PASS(1))
-DBK_PLACE(sysinfo, "vmlinux", "", "namei", "6.1+", ENTRY, path_openat, (), true, PASS(1))
+DBK_PLACE(sysinfo, "vmlinux", "", "namei", "6.1+", ENTRY, do_filp_open do_file_open_root, (), true, PASS(1))
 DBK_PLACE(sysinfo, "vmlinux", "", "modload", "6.1+", TRACEPOINT, module_load, (struct module *module),
 	  true, PASS(1))
 DBK_PLACE(sysinfo, "vmlinux", "", "modunload", "6.1+", TRACEPOINT, module_free, (struct module *module),
@@ -45,9 +45,10 @@ DBK_PLACE(sysinfo, "vmlinux", "", "modunload", "6.1+", TRACEPOINT, module_free, 
 DBK_PLACE(sysinfo, "vmlinux", "", "msg", "6.1+", ENTRY, do_msgsnd, (), true, PASS(1))
 DBK_PLACE(sysinfo, "vmlinux", "", "msg", "6.1+", ENTRY, do_msgrcv, (), true, PASS(1))
 DBK_PLACE(sysinfo, "vmlinux", "", "sema", "6.1+", ENTRY, do_semtimedop, (), true, PASS(1))
+/* A mutex that is waited for has one more each time its waiter spins or sleeps; at the first the thread is still running. */
 DBK_PLACE(sysinfo, "vmlinux", "", "mutex_adenters", "6.1+", TRACEPOINT, contention_begin,
 	  (void *lock, unsigned int flags),
-	  flags & LCB_F_MUTEX, PASS(1))
+	  (flags & LCB_F_MUTEX) && (flags & LCB_F_SPIN) && task_is_running(current), PASS(1))
 DBK_PLACE(sysinfo, "vmlinux", "", "rw_rdfails", "6.1+", TRACEPOINT, contention_begin,
 	  (void *lock, unsigned int flags),
 	  flags & LCB_F_READ, PASS(1))

@@ -3,7 +3,7 @@
  * vfs.h - provider vfs: what is asked of file systems, by FreeBSD's names over Linux's functions
  *
  * entry has the inode that it is about, of a name its directory; the dentry; the name, of namei:lookup the path; and a number:
- * bytes, flags or a mode.  return has what the function returned.  Reads and writes are those of read(2) and its like; of
+ * bytes, flags or a mode.  return has what the function returned, vop_reclaim 0.  Reads and writes are those of read(2) and its like; of
  * 6.1's fdatasync() there is no vop_fsync.
  */
 DBK_PLACE(vfs, "vop", "vop_open", "entry", "6.1+", ENTRY, vfs_open,
@@ -92,7 +92,7 @@ DBK_PLACE(vfs, "vop", "vop_rename", "entry", "6.1+", ENTRY, vfs_rename, (struct 
 DBK_PLACE(vfs, "vop", "vop_rename", "return", "6.1+", RETURN, vfs_rename, (long result), true, PASS(result))
 DBK_PLACE(vfs, "vop", "vop_reclaim", "entry", "6.1+", ENTRY, evict, (struct inode *inode),
 	  true, PASS(inode, 0, "", 0))
-DBK_PLACE(vfs, "vop", "vop_reclaim", "return", "6.1+", RETURN, evict, (long result), true, PASS(result))
+DBK_PLACE(vfs, "vop", "vop_reclaim", "return", "6.1+", RETURN, evict, (), true, PASS(0))
 DBK_PLACE(vfs, "namei", "lookup", "entry", "6.1+", ENTRY, filename_lookup,
 	  (int from, struct filename *path, unsigned int flags),
 	  !IS_ERR_OR_NULL(path), PASS(0, 0, path->name, flags))

@@ -2,7 +2,7 @@
 /*
  * vminfo.h - provider vminfo: what the memory management does, a probe for each of its counters
  *
- * arg0 is by how much the counter goes up.
+ * arg0 is by how much the counter goes up; those of swapping count pages.
  */
 DBK_PLACE(vminfo, "vmlinux", "", "as_fault", "6.1+", ENTRY, handle_mm_fault, (), true, PASS(1))
 DBK_PLACE(vminfo, "vmlinux", "", "maj_fault", "6.1+", RETURN, handle_mm_fault, (unsigned long result),
@@ -14,11 +14,15 @@ DBK_PLACE(vminfo, "vmlinux", "", "prot_fault", "6.1+", ENTRY, bad_area_access_er
 DBK_PLACE(vminfo, "vmlinux", "", "zfod", "6.12+", ENTRY, do_anonymous_page, (), true, PASS(1))
 DBK_PLACE(vminfo, "vmlinux", "", "pgrrun", "6.1+", ENTRY, balance_pgdat, (), true, PASS(1))
 DBK_PLACE(vminfo, "vmlinux", "", "anonpgin", "6.1", ENTRY, swap_readpage, (), true, PASS(1))
-DBK_PLACE(vminfo, "vmlinux", "", "anonpgin", "6.12+", ENTRY, swap_read_folio, (), true, PASS(1))
+DBK_PLACE(vminfo, "vmlinux", "", "anonpgin", "6.12+", ENTRY, swap_read_folio, (struct folio *folio),
+	  true, PASS(folio_nr_pages(folio)))
 DBK_PLACE(vminfo, "vmlinux", "", "pgswapin", "6.1", ENTRY, swap_readpage, (), true, PASS(1))
-DBK_PLACE(vminfo, "vmlinux", "", "pgswapin", "6.12+", ENTRY, swap_read_folio, (), true, PASS(1))
-DBK_PLACE(vminfo, "vmlinux", "", "anonpgout", "6.1+", ENTRY, __swap_writepage, (), true, PASS(1))
-DBK_PLACE(vminfo, "vmlinux", "", "pgswapout", "6.1+", ENTRY, __swap_writepage, (), true, PASS(1))
+DBK_PLACE(vminfo, "vmlinux", "", "pgswapin", "6.12+", ENTRY, swap_read_folio, (struct folio *folio),
+	  true, PASS(folio_nr_pages(folio)))
+DBK_PLACE(vminfo, "vmlinux", "", "anonpgout", "6.1+", ENTRY, __swap_writepage, (struct folio *folio),
+	  true, PASS(folio_nr_pages(folio)))
+DBK_PLACE(vminfo, "vmlinux", "", "pgswapout", "6.1+", ENTRY, __swap_writepage, (struct folio *folio),
+	  true, PASS(folio_nr_pages(folio)))
 
 DBK_ABSENT(vminfo, "anonfree", "Linux does not count freed pages by what they held")
 DBK_ABSENT(vminfo, "execfree", "Linux does not count freed pages by what they held")

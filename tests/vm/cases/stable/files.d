@@ -27,6 +27,13 @@ sysinfo:::readch, sysinfo:::writech
 	@by[probename] = sum(args[0]);
 }
 
+sysinfo:::namei, vfs:namei:lookup:entry /between && pid == $target/
+{
+	@walked[probeprov == "vfs" ? "lookup" : "namei"] = count();
+}
+
+syscall::openat:entry /between && pid == $target/ { @walked[probefunc] = count(); }
+
 vminfo::: /between && pid == $target/ { @memory[probename] = sum(arg0); }
 
 proc:::fault /between && ppid == $target/ { printf("FAULT %d %d\n", args[1]->si_signo, args[0]); }
@@ -44,6 +51,7 @@ syscall::openat:entry /between && pid == $target/ { self->opening = 1; }
 syscall::openat:return { self->opening = 0; }
 dtmalloc::kmem_cache:malloc, dtmalloc::kmem_cache:free /self->opening/ { @caches[probename, args[0]->ks_shortdesc] = count(); }
 dtmalloc::kmalloc: /between && pid == $target/ { @kmallocs[probename] = count(); }
+dtmalloc:::malloc, dtmalloc:::free /between && pid == $target && (uint64_t)arg2 <= 16/ { printf("NOTHING %s %s\n", probefunc, probename); }
 dtmalloc::kmem_cache:malloc /self->opening/ { @sizes[args[0]->ks_shortdesc] = max(args[3]); }
 
 mac_framework:::mac-check-ok /between && pid == $target/ { @allowed[probefunc] = count(); }
@@ -61,6 +69,7 @@ END
 	printa("UNKNOWN %@d\n", @n);
 	printa("READ %@d %@d\n", @asked, @got);
 	printa("BY %s %@d\n", @by);
+	printa("WALKED %s %@d\n", @walked);
 	printa("MEMORY %s %@d\n", @memory);
 	printa("FAULTS %@d %@d\n", @faults, @all_faults);
 	printa("MOVED %s %s %@d\n", @moved);

@@ -28,6 +28,7 @@ lockstat:::rw-spin /between && pid == $target/ { @rw_spun = count(); @rw_longest
 sdt:::contention_begin /between && pid == $target && (args[1] == 3 || args[1] == 5)/ { @rw_began = count(); }
 lockstat:::adaptive-spin, lockstat:::adaptive-block /between && pid == $target/ { @mutex[probename] = count(); @waits = count(); }
 lockstat:::adaptive-spin /between && pid == $target/ { @mutex_longest = max(args[1]); }
+sysinfo:::mutex_adenters /between && pid == $target/ { @entered = count(); }
 sdt:::contention_begin /between && pid == $target && (args[1] & 32)/ { waits[tid, arg0] = 1; }
 sdt:::contention_end /waits[tid, arg0]/ { @ended[arg1 == 0 ? "taken" : "given-up"] = count(); waits[tid, arg0] = 0; }
 
@@ -46,6 +47,7 @@ END
 	printa("RW-SPUN %@d %@d %@d\n", @rw_spun, @rw_began, @rw_longest);
 	printa("MUTEX-SPUN %@d\n", @mutex_longest);
 	printa("MUTEXES %s %@d\n", @mutex);
+	printa("ENTERED %@d\n", @entered);
 	printa("WAITS %@d\n", @waits);
 	printa("ENDED %s %@d\n", @ended);
 	printa("DOWNGRADED %d %@d\n", @downgraded);
