@@ -6,6 +6,7 @@
 #include "cmd/commands.hpp"
 #include "cmd/commands/install.hpp"
 #include "cmd/dtrace/dtrace.hpp"
+#include "cmd/watch/profiles.hpp"
 #include "daybreak_version.hpp"
 
 #include <CLI/CLI.hpp>
@@ -140,7 +141,11 @@ bool is_unknown_command(const CLI::App& app, const std::vector<std::string>& wor
         names.push_back(command->get_name());
     if (std::find(names.begin(), names.end(), words[0]) != names.end())
         return false;
-    daybreak::cmd::complain("there is no command '" + words[0] + "'" + suggestion(words[0], names) +
+    auto profile = daybreak::cmd::find_profile(words[0], daybreak::cmd::profile_folders());
+    daybreak::cmd::complain("there is no command '" + words[0] + "'" +
+                            (profile.ok() && *profile
+                                 ? ": daybreak watch " + words[0] + " has that profile"
+                                 : suggestion(words[0], names)) +
                             " (daybreak --help says more)");
     return true;
 }

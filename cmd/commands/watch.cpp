@@ -51,15 +51,21 @@ int list_profiles() {
     return static_cast<int>(finish_stdout());
 }
 
-/// Says what a word may have meant that is taken for a function of the kernel.
-void warn_of_function(const std::string& word) {
-    if (!description_of(word).starts_with("fbt::"))
-        return;
+/// Of the profiles, those that they have elsewhere too.
+std::vector<std::string> profile_names() {
     std::vector<std::string> names;
     for (const Profile& profile : all_profiles(profile_folders()).profiles)
         names.push_back(profile.name);
     for (std::string_view other : all_other_names())
         names.emplace_back(other);
+    return names;
+}
+
+/// Says what a word may have meant that is taken for a function of the kernel.
+void warn_of_function(const std::string& word) {
+    if (!description_of(word).starts_with("fbt::"))
+        return;
+    std::vector<std::string> names = profile_names();
     for (const SystemCall& call : system_calls())
         names.emplace_back(call.name);
     std::string nearest = base::nearest_name(word, names);
@@ -81,11 +87,13 @@ void warn_of_call_beside(const std::string& word, const std::vector<std::string>
 base::Result<std::optional<Profile>> chosen_profile(const WatchArguments& arguments) {
     if (!arguments.profile.empty()) {
         DBK_TRY(std::optional<Profile> named, find_profile(arguments.profile, profile_folders()));
-        if (!named)
-            return base::errorf(base::ErrorCode::not_found,
-                                "there is no profile '%s' (daybreak watch --list has all)",
-                                arguments.profile.c_str());
-        return named;
+        if (named)
+            return named;
+        const std::string hint =
+            base::did_you_mean(base::nearest_name(arguments.profile, profile_names()));
+        return base::errorf(base::ErrorCode::not_found,
+                            "there is no profile '%s'%s (daybreak watch --list has all)",
+                            arguments.profile.c_str(), hint.empty() ? "" : (": " + hint).c_str());
     }
     for (const std::string& word : arguments.words) {
         DBK_TRY(std::optional<Profile> found, find_profile(word, profile_folders()));

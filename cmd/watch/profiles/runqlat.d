@@ -14,6 +14,13 @@ sdt:vmlinux::sched_wakeup_new
 	woken[arg0] = timestamp;
 }
 
+/* One that is preempted waits as well; what woke it while it ran does not count. */
+sdt:vmlinux::sched_switch
+/pid != 0 && (args[0] || args[3] == 0)/
+{
+	woken[(uintptr_t)curthread] = timestamp;
+}
+
 sdt:vmlinux::sched_switch
 /woken[(uintptr_t)args[2]]/
 {

@@ -7,6 +7,7 @@ echo 'echo >/tmp/owned; chown :5 /tmp/owned' >/tmp/owns
 echo 'cat /proc/version; true' >/tmp/shows
 echo 'for one in 1 2 3 4 5 6 7 8 9 10; do happenings threads; done' >/tmp/threads
 echo 'happenings connection; happenings file' >/tmp/both
+echo 'taskset 1 happenings busy & taskset 1 happenings busy; wait' >/tmp/hogs
 echo 'echo $$ >/sys/fs/cgroup/watched.service/cgroup.procs; cat /proc/version; true' >/tmp/moves
 # Interrupts of disks, as the kernel counts them.
 cat >/tmp/interrupts <<'END'
