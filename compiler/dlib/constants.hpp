@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The integer constants that every D program can name: errors, signals, registers, faults of
-// dtrace:::ERROR.
+// The integer constants that every D program can name without a library: faults of dtrace:::ERROR
+// and NULL.
 #pragma once
 
 #include <cstdint>

@@ -20,7 +20,6 @@ provider fsinfo {
 	probe read(struct file *F, uint64_t bytes) : (fileinfo_t *F, uint64_t bytes);
 	probe write(struct file *F, uint64_t bytes) : (fileinfo_t *F, uint64_t bytes);
 	probe ioctl(struct file *F, uint64_t bytes) : (fileinfo_t *F, uint64_t bytes);
-	probe seek(struct file *F, uint64_t bytes) : (fileinfo_t *F, uint64_t bytes);
 	probe readdir(struct file *F, uint64_t bytes) : (fileinfo_t *F, uint64_t bytes);
 	probe fsync(struct file *F, uint64_t bytes) : (fileinfo_t *F, uint64_t bytes);
 	probe frlock(struct file *F, uint64_t bytes) : (fileinfo_t *F, uint64_t bytes);
