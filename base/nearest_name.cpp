@@ -55,4 +55,9 @@ std::string did_you_mean(const std::string& name, const std::string& else_text) 
     return name.empty() ? else_text : "did you mean " + name + "?";
 }
 
+std::string suggestion(std::string_view name, const std::vector<std::string>& candidates) {
+    const std::string hint = did_you_mean(nearest_name(name, candidates));
+    return hint.empty() ? "" : ": " + hint;
+}
+
 } // namespace daybreak::base

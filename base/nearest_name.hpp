@@ -15,4 +15,7 @@ std::string nearest_name(std::string_view name, const std::vector<std::string>& 
 /// Returns "did you mean NAME?", or `else_text` when the name is empty.
 std::string did_you_mean(const std::string& name, const std::string& else_text = "");
 
+/// Returns ": did you mean NAME?" for the candidate nearest to `name`; "" when none is near.
+std::string suggestion(std::string_view name, const std::vector<std::string>& candidates);
+
 } // namespace daybreak::base

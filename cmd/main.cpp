@@ -127,11 +127,6 @@ std::string divider_problem(const std::vector<std::string>& given) {
                                                          : "";
 }
 
-std::string suggestion(const std::string& word, const std::vector<std::string>& names) {
-    std::string hint = daybreak::base::did_you_mean(daybreak::base::nearest_name(word, names));
-    return hint.empty() ? "" : ": " + hint;
-}
-
 /// Whether the first word should be a command and is not; says so.
 bool is_unknown_command(const CLI::App& app, const std::vector<std::string>& words) {
     if (words.empty() || words[0].starts_with("-"))
@@ -145,7 +140,7 @@ bool is_unknown_command(const CLI::App& app, const std::vector<std::string>& wor
     daybreak::cmd::complain("there is no command '" + words[0] + "'" +
                             (profile.ok() && *profile
                                  ? ": daybreak watch " + words[0] + " has that profile"
-                                 : suggestion(words[0], names)) +
+                                 : daybreak::base::suggestion(words[0], names)) +
                             " (daybreak --help says more)");
     return true;
 }
@@ -170,7 +165,7 @@ std::string explain(CLI::App& app, const CLI::ParseError& wrong,
                 names.push_back("--" + name);
         for (const std::string& word : words)
             if (word.starts_with("--") && text.find(word) != std::string::npos)
-                text += suggestion(word.substr(0, word.find('=')), names);
+                text += daybreak::base::suggestion(word.substr(0, word.find('=')), names);
     }
     return text + " (daybreak" + (parsed.empty() ? "" : " " + command.get_name()) +
            " --help says more)";

@@ -51,7 +51,7 @@ int list_profiles() {
     return static_cast<int>(finish_stdout());
 }
 
-/// Of the profiles, those that they have elsewhere too.
+/// The names of all profiles, and those that some of them have elsewhere.
 std::vector<std::string> profile_names() {
     std::vector<std::string> names;
     for (const Profile& profile : all_profiles(profile_folders()).profiles)
@@ -89,11 +89,10 @@ base::Result<std::optional<Profile>> chosen_profile(const WatchArguments& argume
         DBK_TRY(std::optional<Profile> named, find_profile(arguments.profile, profile_folders()));
         if (named)
             return named;
-        const std::string hint =
-            base::did_you_mean(base::nearest_name(arguments.profile, profile_names()));
         return base::errorf(base::ErrorCode::not_found,
                             "there is no profile '%s'%s (daybreak watch --list has all)",
-                            arguments.profile.c_str(), hint.empty() ? "" : (": " + hint).c_str());
+                            arguments.profile.c_str(),
+                            base::suggestion(arguments.profile, profile_names()).c_str());
     }
     for (const std::string& word : arguments.words) {
         DBK_TRY(std::optional<Profile> found, find_profile(word, profile_folders()));
