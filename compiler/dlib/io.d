@@ -6,7 +6,7 @@
 
 /* formats/abi/io.h */
 typedef struct dbk_io {
-	uint64_t bio;
+	uint64_t bio;			/* or buffer_head, if is_buffer */
 	uint64_t sector;
 	uint64_t bytes;
 	uint64_t left_bytes;
@@ -14,53 +14,66 @@ typedef struct dbk_io {
 	uint32_t device;
 	uint32_t operation;
 	uint32_t error;
-	uint32_t reserved;
+	uint32_t is_buffer;
 	struct address_space *mapping;
+	char *device_name;
 } dbk_io_t;
 
-/* b_flags: include/linux/blk_types.h numbers a read 0 and a write 1. */
-inline int B_WRITE = 0x000100;
+/* b_flags.  Linux has no place for B_BUSY, B_DONE and B_PHYS. */
+inline int B_ERROR = 0x000004;		/* it failed */
+inline int B_PAGEIO = 0x000010;		/* to or from the page cache */
 inline int B_READ = 0x000040;
+inline int B_WRITE = 0x000100;		/* also a discard */
+inline int B_ASYNC = 0x000400;		/* its submitter does not wait for it */
 
 typedef struct bufinfo {
-	int b_flags;			/* B_READ or B_WRITE */
-	size_t b_bcount;		/* bytes */
-	uintptr_t b_addr;		/* of the bio */
-	uint64_t b_lblkno;		/* sector on the device */
-	uint64_t b_blkno;
-	size_t b_resid;
-	size_t b_bufsize;
+	int b_flags;			/* B_READ or B_WRITE, with others */
+	size_t b_bcount;		/* bytes that were asked for */
+	uintptr_t b_addr;		/* address of the struct bio; of a block that is waited for, struct buffer_head */
+	uint64_t b_lblkno;		/* where it begins on the whole disk, in sectors of 512 bytes */
+	uint64_t b_blkno;		/* the same */
+	size_t b_resid;			/* done: bytes that were not transferred */
+	size_t b_bufsize;		/* the same as b_bcount */
+	uintptr_t b_iodone;		/* function that is called at the end */
 	int b_error;			/* blk_status_t, 0 when all is well */
-	uint32_t b_edev;		/* dev_t */
+	uint32_t b_edev;		/* dev_t of the device */
 } bufinfo_t;
 
 typedef struct devinfo {
-	int dev_major;
-	int dev_minor;
-	int dev_instance;
+	int dev_major;			/* of the device: a partition or a whole disk */
+	int dev_minor;			/* minor number */
+	int dev_instance;		/* always 0 */
 	string dev_name;		/* of the whole disk: sda */
-	string dev_statname;
-	string dev_pathname;
+	string dev_statname;		/* of the device: sda1 */
+	string dev_pathname;		/* /dev/sda1 */
 } devinfo_t;
 
 typedef struct fileinfo {
-	string fi_name;
-	string fi_dirname;
-	string fi_pathname;
-	int64_t fi_offset;
-	string fi_fs;
-	string fi_mount;
-	int fi_oflags;
+	string fi_name;			/* last part of the path */
+	string fi_dirname;		/* what comes before it */
+	string fi_pathname;		/* the whole path */
+	int64_t fi_offset;		/* bytes; 0 of a request to a device */
+	string fi_fs;			/* kind of file system: ext4 */
+	string fi_mount;		/* always <none>: by which mount it is reached is not known */
+	int fi_oflags;			/* O_ flags of open(2); 0 of a request to a device */
 } fileinfo_t;
 
+/*
+ * include/linux/blk_types.h: writes and discards are odd.  Bits 11, 17, 18 and 19 are REQ_SYNC, FUA, PREFLUSH and RAHEAD: a
+ * write is synchronous with one of the first three, a read unless it is the last.
+ */
 translator bufinfo_t < dbk_io_t *I > {
-	b_flags = (I->operation & 1) ? B_WRITE : B_READ;
+	b_flags = ((I->operation & 1) ? B_WRITE | ((I->operation & 0x60800) ? 0 : B_ASYNC) :
+	    B_READ | ((I->operation & 0x80000) ? B_ASYNC : 0)) |
+	    (I->mapping != NULL ? B_PAGEIO : 0) | (I->error ? B_ERROR : 0);
 	b_bcount = I->bytes;
 	b_addr = (uintptr_t)I->bio;
 	b_lblkno = I->sector;
 	b_blkno = I->sector;
 	b_resid = I->left_bytes;
 	b_bufsize = I->bytes;
+	b_iodone = I->is_buffer ? (uintptr_t)((struct buffer_head *)I->bio)->b_end_io :
+	    (uintptr_t)((struct bio *)I->bio)->bi_end_io;
 	b_error = I->error;
 	b_edev = I->device;
 };
@@ -71,8 +84,8 @@ translator devinfo_t < dbk_io_t *I > {
 	dev_minor = I->device & 0xfffff;
 	dev_instance = 0;
 	dev_name = stringof(I->disk_name);
-	dev_statname = stringof(I->disk_name);
-	dev_pathname = stringof(I->disk_name);
+	dev_statname = stringof(I->device_name);
+	dev_pathname = strjoin("/dev/", stringof(I->device_name));
 };
 
 /* One of the file's names. A block device, which since 6.9 has an empty one, is not a file. */
@@ -94,4 +107,6 @@ translator fileinfo_t < dbk_io_t *I > {
 provider io {
 	probe start(struct bio *B, dbk_io_t *I) : (bufinfo_t *I, devinfo_t *I, fileinfo_t *I);
 	probe done(struct bio *B, dbk_io_t *I) : (bufinfo_t *I, devinfo_t *I, fileinfo_t *I);
+	probe wait__start(uintptr_t B, dbk_io_t *I) : (bufinfo_t *I, devinfo_t *I, fileinfo_t *I);
+	probe wait__done(uintptr_t B, dbk_io_t *I) : (bufinfo_t *I, devinfo_t *I, fileinfo_t *I);
 };

@@ -11,7 +11,7 @@
 #include "formats/abi/abi.h"
 
 struct dbk_io {
-	uint64_t bio;	     /* its address */
+	uint64_t bio;	     /* its address; if is_buffer that of a struct buffer_head */
 	uint64_t sector;     /* where it begins on its device, in units of 512 bytes */
 	uint64_t bytes;	     /* asked for */
 	uint64_t left_bytes; /* done: of these, what was not transferred */
@@ -19,11 +19,12 @@ struct dbk_io {
 	uint32_t device;     /* dev_t, 20 bits of minor number */
 	uint32_t operation;  /* bi_opf of the bio */
 	uint32_t error;	     /* done: blk_status_t, 0 when all is well */
-	uint32_t reserved;
-	uint64_t mapping; /* address_space of the file whose page is its first; 0: of none */
+	uint32_t is_buffer;
+	uint64_t mapping;     /* address_space of the file whose page is its first; 0: of none */
+	uint64_t device_name; /* address of the name of the device, a partition or the whole disk */
 };
 
-DBK_ABI_SIZE(struct dbk_io, 64);
+DBK_ABI_SIZE(struct dbk_io, 72);
 DBK_ABI_AT(struct dbk_io, bio, 0);
 DBK_ABI_AT(struct dbk_io, sector, 8);
 DBK_ABI_AT(struct dbk_io, bytes, 16);
@@ -32,7 +33,8 @@ DBK_ABI_AT(struct dbk_io, disk_name, 32);
 DBK_ABI_AT(struct dbk_io, device, 40);
 DBK_ABI_AT(struct dbk_io, operation, 44);
 DBK_ABI_AT(struct dbk_io, error, 48);
-DBK_ABI_AT(struct dbk_io, reserved, 52);
+DBK_ABI_AT(struct dbk_io, is_buffer, 52);
 DBK_ABI_AT(struct dbk_io, mapping, 56);
+DBK_ABI_AT(struct dbk_io, device_name, 64);
 
 #endif /* DBK_ABI_IO_H */

@@ -23,8 +23,8 @@
 #include <linux/hash.h>
 #include <trace/events/block.h>
 
-#include "formats/abi/io.h"
 #include "kmod/kernel/symbols.h"
+#include "kmod/providers/io_args.h"
 #include "kmod/providers/site.h"
 
 enum { QUEUE, SPLIT, COMPLETE, REQUEST, SITES };
@@ -99,32 +99,13 @@ static __probe_ctx struct note *note_make(struct bio *bio, int parts, u64 sector
 	return note;
 }
 
-/* Of the page cache only: a program's own memory and what the kernel allocates for itself are of no
- * file. */
-static __probe_ctx_inline struct address_space *mapping_of(const struct bio *bio)
-{
-	struct folio *folio;
-
-	if (bio->bi_vcnt == 0) /* nothing to transfer, or a copy that has the pages of another */
-		return NULL;
-	folio = page_folio(bio->bi_io_vec[0].bv_page);
-	if (folio_test_slab(folio) || (unsigned long)folio->mapping & PAGE_MAPPING_FLAGS)
-		return NULL;
-	return folio->mapping;
-}
-
 /* @io has what is not the bio's by itself. */
 static __probe_ctx_inline void fire(struct dbk_site *site, struct dbk_site_probe *probe,
 				    const struct bio *bio, struct dbk_io *io)
 {
 	u64 args[] = { (unsigned long)bio, (unsigned long)io };
 
-	io->bio = (unsigned long)bio;
-	io->disk_name = (unsigned long)bio->bi_bdev->bd_disk->disk_name;
-	io->device = bio->bi_bdev->bd_dev;
-	io->operation = bio->bi_opf;
-	io->reserved = 0;
-	io->mapping = (unsigned long)mapping_of(bio);
+	dbk_io_set_bio(io, bio);
 	dbk_site_fire(site, probe, args);
 }
 

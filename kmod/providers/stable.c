@@ -12,8 +12,8 @@
 #include <linux/mm.h>
 #include <linux/slab.h>
 
-#include "kmod/providers/lock_wait.h"
 #include "kmod/providers/stable.h"
+#include "kmod/providers/wait.h"
 
 /* A place that a row names, which this kernel may have. */
 struct candidate {

@@ -4,6 +4,7 @@
  *
  * A row becomes a callback, which asks its condition and fires with what it passes on, and a row of a table.
  */
+#include <linux/buffer_head.h>
 #include <linux/dcache.h>
 #include <linux/fs.h>
 #include <linux/kernel.h>
@@ -35,8 +36,9 @@
 
 #include "formats/abi/packet.h"
 #include "arch/tracepoints.h"
-#include "kmod/providers/lock_wait.h"
+#include "kmod/providers/io_args.h"
 #include "kmod/providers/stable.h"
+#include "kmod/providers/wait.h"
 
 struct rq;
 
@@ -145,6 +147,55 @@ static __probe_ctx void packet_fill(struct dbk_packet *packet, const struct sock
 		packet->transport = (unsigned long)skb_transport_header(skb);
 }
 
+/* What a thread waits for: @bio before it is submitted, which makes it one of the whole disk unless it is of no sector. */
+static __probe_ctx struct dbk_wait dbk_wait_of_bio(const struct bio *bio)
+{
+	return (struct dbk_wait){
+		.bytes = bio->bi_iter.bi_size,
+		.sector = bio->bi_iter.bi_sector +
+			  (bio->bi_iter.bi_size ? bio->bi_bdev->bd_start_sect : 0),
+	};
+}
+
+/* A block that has no contents yet is being read. */
+static __probe_ctx struct dbk_wait dbk_wait_of_buffer(const struct buffer_head *buffer)
+{
+	return (struct dbk_wait){
+		.is_reader = !buffer_uptodate(buffer),
+		.bytes = buffer->b_size,
+		.sector = buffer->b_blocknr * (buffer->b_size >> SECTOR_SHIFT) +
+			  buffer->b_bdev->bd_start_sect,
+	};
+}
+
+static __probe_ctx void request_fill(struct dbk_io *io, struct dbk_wait wait, u64 left_bytes, u8 error)
+{
+	io->sector = wait.sector;
+	io->bytes = wait.bytes;
+	io->left_bytes = left_bytes;
+	io->error = error;
+}
+
+static __probe_ctx void dbk_bio_fill(struct dbk_io *io, const struct bio *bio, struct dbk_wait wait)
+{
+	u8 error = (__force u8)bio->bi_status;
+
+	dbk_io_set_bio(io, bio);
+	io->operation |= REQ_SYNC; /* which the kernel has yet to add at the start */
+	request_fill(io, wait, error ? bio->bi_iter.bi_size : 0, error);
+}
+
+static __probe_ctx void dbk_buffer_fill(struct dbk_io *io, const struct buffer_head *buffer,
+					struct dbk_wait wait)
+{
+	io->bio = (unsigned long)buffer;
+	dbk_io_set_device(io, buffer->b_bdev);
+	io->operation = wait.is_reader ? REQ_OP_READ : REQ_OP_WRITE | REQ_SYNC;
+	io->is_buffer = true;
+	io->mapping = dbk_io_mapping(buffer->b_page);
+	request_fill(io, wait, 0, 0);
+}
+
 /* A row's callback is called with its firing and what the place has. */
 #define CALLBACK(provider)	       CALLBACK_AT(provider, __LINE__)
 #define CALLBACK_AT(provider, line)    CALLBACK_NAME(provider, line)
@@ -206,6 +257,20 @@ static __probe_ctx_inline void fire(const struct stable_firing *firing, const u6
 			fire(at, words);                                                           \
 		}                                                                                  \
 	})
+/* A request that a thread is about to wait for, or @wait is what it waited for. */
+#define PASS_REQUEST(request, set, wait)                                                           \
+	({                                                                                         \
+		struct dbk_io io;                                                                  \
+		const u64 words[] = { WORD(request), WORD(&io) };                                  \
+		set(&io, request, wait);                                                           \
+		fire(at, words);                                                                   \
+	})
+#define PASS_REQUEST_DONE(request, set)                                                            \
+	({                                                                                         \
+		struct dbk_wait wait;                                                              \
+		if (dbk_wait_ends(probe, request, &wait))                                          \
+			PASS_REQUEST(request, set, wait);                                          \
+	})
 #define DBK_PLACE(provider, module, function, name, since, kind, where, parameters, condition,     \
 		  pass)                                                                            \
 	static __probe_ctx void CALLBACK(provider) PARAMETERS parameters                           \
@@ -250,6 +315,8 @@ const u32 stable_text_bytes = sizeof(texts);
 #define PASS_PACKET(sock, skb) 2
 #define PASS_STATES(sock, from, to) 2
 #define PASS_WAIT(lock, error) 3
+#define PASS_REQUEST(request, set, wait) 2
+#define PASS_REQUEST_DONE(request, set) 2
 #define DBK_PLACE(provider, module, function, name, since, kind, where, parameters, condition,     \
 		  pass)                                                                            \
 	{ CALLBACK(provider), offsetof(struct texts, CALLBACK(provider)), kind, pass },

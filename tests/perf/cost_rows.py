@@ -76,7 +76,7 @@ ROWS = (
     Row("read-none", "read() of a disk, no tracing", fires=0, always=True, base="read-none"),
     ours("read-sdt", "sdt:::block_bio_queue { trace(arg0); } of it", "sdt:::block_bio_queue { trace(arg0); }", target=112.2,
          base="read-none", always=True),
-    ours("read-io", "io:::start { trace(args[0]->b_bcount); } of it", "io:::start { trace(args[0]->b_bcount); }", target=216.2, wanted=221,
+    ours("read-io", "io:::start { trace(args[0]->b_bcount); } of it", "io:::start { trace(args[0]->b_bcount); }", target=220.3, wanted=221,
          base="read-none", always=True),
     Row("wake-none", "a process is woken, answers, sleeps, no tracing", fires=0, always=True, base="wake-none"),
     ours("wake-sdt", "sdt:::sched_waking { trace(arg0); } of it", "sdt:::sched_waking { trace(arg0); }", target=109.1, base="wake-none",

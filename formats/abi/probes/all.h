@@ -14,7 +14,8 @@
  *       condition  of theirs: fires only when it holds
  *       pass       PASS(...) what becomes arg0 and following; PASS_NONE(); PASS_PACKET(sock, skb) and
  *                  PASS_STATES(sock, old, new) a struct sk_buff and a struct dbk_packet; PASS_WAIT(lock, error) the lock,
- *                  how long it was waited for and whether for reading, if a wait that was noted ends with no error
+ *                  how long it was waited for and whether for reading, if a wait that was noted ends with no error;
+ *                  PASS_REQUEST(request, fill, wait) it and a struct dbk_io, PASS_REQUEST_DONE(request, fill) if its wait was noted
  *
  *   DBK_CODED(provider, name, since, kind, where)
  *       The same, fired by code in kmod/providers/, as it needs what it saw before.

@@ -8,3 +8,5 @@
 #undef PASS_PACKET
 #undef PASS_STATES
 #undef PASS_WAIT
+#undef PASS_REQUEST
+#undef PASS_REQUEST_DONE

@@ -15,9 +15,20 @@ done
 for disk in vda nvme0n1 sda; do
 	holds use-partition-of-$disk disk /dev/$disk partition
 done
+# The blocks of a file system's own are read one by one.
+cp /share/in/ext2 /tmp/ext2
+holds loop-of-ext2 losetup /dev/loop1 /tmp/ext2
+mkdir -p /mnt
+holds mount mount -t ext4 /dev/loop1 /mnt
+holds use-file-system cp /bin/busybox /mnt
+holds unmount umount /mnt
+for device in /sys/class/block/*; do
+	echo "${device##*/} $(cat $device/dev)"
+done >/share/out/devices
 holds record daybreak record --claim -o /share/out/io.dbrk
 for disk in $disks; do
 	cp /sys/block/$disk/stat /share/out/$disk.after
 done
 holds unload rmmod daybreak
 losetup -d /dev/loop0
+losetup -d /dev/loop1

@@ -1,33 +1,61 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What starts and what ends, by disk and operation; whether the end is that of its start. */
+/* What starts and what ends, by disk and operation; whether the end is that of its start, and of who waits for it. */
 #pragma D option quiet
 #pragma D option bufsize=4m
 #pragma D option dynvarsize=8m
 
 uint64_t sector[uintptr_t], bytes[uintptr_t], began[uintptr_t];
+uint64_t ended[uint32_t, uint64_t], last[uint32_t, uint64_t];
 
 io:::start
 {
 	this->operation = ((dbk_io_t *)arg1)->operation & 0xff;
-	@starts[args[1]->dev_statname, this->operation] = count();
-	@asked[args[1]->dev_statname, this->operation] = sum(args[0]->b_bcount);
+	@starts[args[1]->dev_name, this->operation] = count();
+	@asked[args[1]->dev_name, this->operation] = sum(args[0]->b_bcount);
 	sector[args[0]->b_addr] = args[0]->b_blkno;
 	bytes[args[0]->b_addr] = args[0]->b_bcount;
 	began[args[0]->b_addr] = timestamp;
+	@names[args[1]->dev_name, args[1]->dev_statname, args[1]->dev_pathname, args[1]->dev_major, args[1]->dev_minor] = count();
+	@flags[args[1]->dev_name, args[0]->b_flags, args[0]->b_bcount == 65536, args[0]->b_iodone != 0] = count();
 }
 
 io:::done
 {
 	this->operation = ((dbk_io_t *)arg1)->operation & 0xff;
-	@ends[args[1]->dev_statname, this->operation] = count();
-	@moved[args[1]->dev_statname, this->operation] = sum(args[0]->b_bcount);
-	@errors[args[1]->dev_statname, args[0]->b_error] = count();
-	@left[args[1]->dev_statname, args[0]->b_error] = sum(args[0]->b_resid);
-	@same[args[1]->dev_statname, args[0]->b_addr == arg0, began[args[0]->b_addr] != 0,
+	@ends[args[1]->dev_name, this->operation] = count();
+	@moved[args[1]->dev_name, this->operation] = sum(args[0]->b_bcount);
+	@errors[args[1]->dev_name, args[0]->b_error] = count();
+	@left[args[1]->dev_name, args[0]->b_error] = sum(args[0]->b_resid);
+	@same[args[1]->dev_name, args[0]->b_addr == arg0, began[args[0]->b_addr] != 0,
 	    sector[args[0]->b_addr] == args[0]->b_blkno, bytes[args[0]->b_addr] == args[0]->b_bcount] = count();
 	sector[args[0]->b_addr] = 0;
 	bytes[args[0]->b_addr] = 0;
 	began[args[0]->b_addr] = 0;
+	ended[args[0]->b_edev, args[0]->b_blkno] = timestamp;
+	last[args[0]->b_edev, args[0]->b_blkno] = args[0]->b_bcount;
+}
+
+io:::wait-start
+{
+	self->awaited = arg0;
+	self->since = timestamp;
+	self->sector = args[0]->b_blkno;
+	self->bytes = args[0]->b_bcount;
+	@waits[args[1]->dev_name] = count();
+}
+
+/* Of no bytes: a flush, which a disk that has no cache never sees. */
+io:::wait-done
+{
+	@waited[args[1]->dev_name, args[0]->b_addr == self->awaited, args[0]->b_blkno == self->sector,
+	    args[0]->b_bcount == self->bytes, self->bytes == 0 ||
+	    (ended[args[0]->b_edev, self->sector] > self->since && last[args[0]->b_edev, self->sector] == self->bytes)] =
+	    count();
+	@lengths[args[1]->dev_name, args[0]->b_bcount, args[0]->b_flags] = count();
+	self->awaited = 0;
+	self->since = 0;
+	self->sector = 0;
+	self->bytes = 0;
 }
 
 sdt:::block_split
@@ -45,4 +73,9 @@ dtrace:::END
 	printa("LEFT %s %d %@d\n", @left);
 	printa("SAME %s %d%d%d%d %@d\n", @same);
 	printa("SPLITS %s %d %@d\n", @splits);
+	printa("NAMES %s %s %s %d:%d %@d\n", @names);
+	printa("FLAGS %s %x %d%d %@d\n", @flags);
+	printa("WAITS %s %@d\n", @waits);
+	printa("WAITED %s %d%d%d%d %@d\n", @waited);
+	printa("LENGTHS %s %d %x %@d\n", @lengths);
 }
