@@ -211,13 +211,19 @@ static int foreign_publish(struct foreign_probe *foreign)
 	return 0;
 }
 
+/* The caller's; in_atomic() does not know of rcu_read_lock() in a kernel that preempts its readers. */
+static bool may_not_sleep(void)
+{
+	return in_atomic() || irqs_disabled() || rcu_preempt_depth() != 0;
+}
+
 int __daybreak_probe_register(struct module *owner, const char *provider, const char *function,
 			      const char *name, u32 arg_count)
 {
 	struct foreign_probe *foreign;
 	int err;
 
-	if (in_atomic() || irqs_disabled())
+	if (may_not_sleep())
 		return -EWOULDBLOCK;
 	foreign = foreign_create(owner, provider, function, name, arg_count);
 	if (IS_ERR(foreign))
@@ -243,7 +249,7 @@ void __daybreak_probes_unregister(struct module *owner, const struct daybreak_pr
 	u32 handle, i;
 
 	/* Its probes go when it does. */
-	if (!owner || in_atomic() || irqs_disabled())
+	if (!owner || may_not_sleep())
 		return;
 	mutex_lock(&dbk.mutex);
 	for (i = 0; slots && i < min(count, SLOTS); i++) {

@@ -4,6 +4,7 @@
  * without taking its probes back
  */
 #include <linux/module.h>
+#include <linux/rcupdate.h>
 
 #include "daybreak_provider.h"
 
@@ -41,15 +42,20 @@ static void fire_wrongly(void)
 static int fire(const char *text, const struct kernel_param *parameter)
 {
 	struct daybreak_probe old = kept[0];
-	int err;
+	int err, reader_err;
 
 	fire_wrongly();
 	preempt_disable();
 	err = try("misuse", "", "atomic", 0);
 	daybreak_provider_unregister(&old, 1); /* not here: it stays */
 	preempt_enable();
+	old = kept[0];
+	rcu_read_lock();
+	reader_err = try("misuse", "", "reader", 0);
+	daybreak_provider_unregister(&old, 1); /* nor here */
+	rcu_read_unlock();
 	fire_wrongly();
-	pr_info("misuse: atomic %d\n", err);
+	pr_info("misuse: atomic %d %d\n", err, reader_err);
 	return 0;
 }
 
