@@ -95,10 +95,17 @@ static __probe_ctx const char *dbk_name_of(const struct dentry *entry)
 	return (const char *)READ_ONCE(entry->d_name.name);
 }
 
-/* Whether a packet with its header of IP is of @protocol; extension headers of IPv6 hide it. */
+/* Whether a packet with its header of IP is of @protocol.  Extension headers of IPv6 hide it, but for that of a segment of
+ * more than 64 KiB (BIG TCP), whose header has no length and whose first byte after it is the protocol. */
 static __probe_ctx bool dbk_is_of(const struct sk_buff *skb, u8 protocol)
 {
-	return (ip_hdr(skb)->version == 4 ? ip_hdr(skb)->protocol : ipv6_hdr(skb)->nexthdr) == protocol;
+	const struct ipv6hdr *header = ipv6_hdr(skb);
+
+	if (header->version == 4)
+		return ip_hdr(skb)->protocol == protocol;
+	if (header->nexthdr == NEXTHDR_HOP && header->payload_len == 0)
+		return *(const u8 *)(header + 1) == protocol;
+	return header->nexthdr == protocol;
 }
 
 /* Sockets that wait for a handshake's end, or for old packets, are smaller than a struct sock; resets are
@@ -121,6 +128,12 @@ static __probe_ctx bool dbk_is_first_syn(const struct sock *sk, const struct sk_
 	       inet_csk(sk)->icsk_retransmits == 0;
 }
 
+/* Those of the packet that the kernel has taken off, as it receives it, too. */
+static __probe_ctx u32 bytes_from_header(const struct sk_buff *skb)
+{
+	return skb->len - skb_network_offset(skb);
+}
+
 static __probe_ctx void packet_fill(struct dbk_packet *packet, const struct sock *sk,
 				    const struct sk_buff *skb)
 {
@@ -135,13 +148,15 @@ static __probe_ctx void packet_fill(struct dbk_packet *packet, const struct sock
 	packet->header = (unsigned long)skb_network_header(skb);
 	packet->version = ip_hdr(skb)->version;
 	packet->transport = packet->header + sizeof(struct ipv6hdr);
+	/* Of BIG TCP neither header has a length. */
 	if (packet->version == 6) {
-		packet->payload_bytes = ntohs(ipv6_hdr(skb)->payload_len);
+		packet->payload_bytes = ntohs(ipv6_hdr(skb)->payload_len) ?:
+			bytes_from_header(skb) - sizeof(struct ipv6hdr);
 	} else {
 		u32 bytes = ip_hdr(skb)->ihl * 4;
 
 		packet->transport = packet->header + bytes;
-		packet->payload_bytes = (ntohs(ip_hdr(skb)->tot_len) ?: skb->len) - bytes;
+		packet->payload_bytes = (ntohs(ip_hdr(skb)->tot_len) ?: bytes_from_header(skb)) - bytes;
 	}
 	if (skb_transport_header_was_set(skb))
 		packet->transport = (unsigned long)skb_transport_header(skb);

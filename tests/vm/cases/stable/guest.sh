@@ -88,6 +88,14 @@ ifconfig lo mtu 1500
 echo 1 >/proc/sys/net/ipv4/ip_forward
 route add -net 10.9.9.0 netmask 255.255.255.0 dev lo
 rm said
+# The segments of BIG TCP have their length nowhere in a header; before TCP's is one of 8 bytes in which IP says so.
+daybreak dtrace -qo said -n 'tcp:::send /args[4]->tcp_dport == 4243/ { @out = sum(args[2]->ip_plength - args[4]->tcp_offset - (args[2]->ip_plength > 65535 ? 8 : 0)); @most = max(args[2]->ip_plength); }
+	tcp:::receive /args[4]->tcp_dport == 4243/ { @in = sum(args[2]->ip_plength - args[4]->tcp_offset - (args[2]->ip_plength > 65535 ? 8 : 0)); }
+	END { printa("OUT %@d\n", @out); printa("IN %@d\n", @in); printa("MOST %@d\n", @most); }' -c jumbo >known 2>errors
+equal all-of-a-jumbo-is-sent "$(of OUT)" "$(sed -n 's/^RECEIVED //p' known)"
+equal all-of-a-jumbo-is-received "$(of IN)" 1048576
+at_least more-than-64-KiB "$(of MOST)" 65536
+
 daybreak dtrace -qo said -n 'mib::: { @[probename] = sum(arg0); } END { printa("COUNT %s %@d\n", @); }' -c 'known mib' >known 2>errors
 equal mib-no-faults "$(cat errors)" ""
 while read -r name number; do
