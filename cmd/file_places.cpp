@@ -120,6 +120,8 @@ std::optional<CompiledProgram> compile_for_machine(const ProgramArguments& argum
         if (live::is_by_path(name_of(description)))
             return problem;
         std::string by_path = hint_for_path(description);
+        if (description.provider == "cpc")
+            return counter_problem(description.name);
         return by_path.empty() ? hint_for_backfill_probe(description) : by_path;
     };
     auto compiled = compile_program(arguments, known);

@@ -7,6 +7,7 @@
 #include "base/nearest_name.hpp"
 #include "cmd/possible_probes.hpp"
 #include "cmd/terminal.hpp"
+#include "compiler/diagnostics/other_tracers.hpp"
 #include "engine/sim/bare_host.hpp"
 #include "formats/abi/own_path.h"
 #include "live/process/places.hpp"
@@ -80,6 +81,20 @@ public:
         return known->second;
     }
 
+    /// Whether the kernel has a place of a probe that is always of one: a tracepoint, or a function,
+    /// of which the compiler may have made a copy with a suffix.
+    Match match_one(const KernelProbe& probe) {
+        Match best = probe.where[0] == '\0' ? Match::yes : Match::no;
+        std::istringstream words(probe.where);
+        for (std::string word; best != Match::yes && words >> word;)
+            if (probe.kind == KernelProbe::Place::tracepoint)
+                best = std::max(best, match("sdt", "", word));
+            else
+                for (const char* suffix : {"", ".isra.0", ".constprop.0"})
+                    best = std::max(best, match("fbt", "", word + suffix));
+        return best;
+    }
+
     bool has_kernel() const { return kernel_ != nullptr; }
 
     /// Returns why the functions are not known; "" when they are, or were not asked for.
@@ -150,8 +165,8 @@ Match match(const ProbeParts& parts, Places& places) {
             continue;
         const std::string& place = probe.function == kAnyName ? parts.function : parts.name;
         const char* provider = probe.provider == std::string_view("kinst") ? "fbt" : probe.provider;
-        best =
-            std::max(best, probe.is_one ? Match::yes : places.match(provider, probe.module, place));
+        best = std::max(best, probe.is_one ? places.match_one(probe)
+                                           : places.match(provider, probe.module, place));
     }
     return best;
 }
@@ -180,7 +195,8 @@ std::optional<ProbeParts> otherwise_divided(const ProbeParts& parts, bool of_mod
     for (const ProbeParts& other : regrouped(parts))
         if (match(other, places) != Match::no)
             return other;
-    bool of_place = parts.provider == "fbt" || parts.provider == "syscall";
+    bool of_place =
+        parts.provider == "fbt" || parts.provider == "syscall" || parts.provider == "kinst";
     std::vector<ProbeParts> without;
     if (!of_place && !parts.name.empty())
         without.push_back({parts.provider.empty() ? "sdt" : parts.provider, "", "", parts.name});
@@ -198,12 +214,15 @@ std::string nearest(const ProbeParts& parts, Places& places) {
     std::vector<ProbeParts> ways = regrouped(parts);
     ways.insert(ways.begin(), parts);
     for (ProbeParts& way : ways)
-        for (const char* provider : {"syscall", "fbt", "sdt"}) {
+        for (const char* provider : {"syscall", "fbt", "sdt", "kinst"}) {
             ProbeParts meant = way;
+            const bool is_kinst = provider == std::string_view("kinst");
             std::string& place = provider == std::string_view("sdt") ? meant.name : meant.function;
-            if (!sim::glob_match(way.provider, provider) || is_pattern(place))
+            if (!(is_kinst ? way.provider == provider : sim::glob_match(way.provider, provider)) ||
+                is_pattern(place))
                 continue;
-            place = base::nearest_name(place, places.of(provider, way.module, true));
+            place = base::nearest_name(place,
+                                       places.of(is_kinst ? "fbt" : provider, way.module, true));
             if (!place.empty() && match(meant, places) == Match::yes)
                 return meant.text();
         }
@@ -217,14 +236,20 @@ std::string judge(const ProbeParts& parts, Places& places, std::vector<std::stri
     bool any_place = is_pattern(parts.function.empty() ? parts.name : parts.function);
     if (matched == Match::unknown && !any_place && !places.no_functions().empty())
         unknown->push_back(parts.text());
-    if (matched != Match::no)
-        return "";
+    if (matched != Match::no) {
+        std::string why =
+            compiler::hint_for_missing_probe(parts.provider, parts.module, parts.function, "");
+        return why.empty() ? "" : parts.text() + " may match no probe (" + why + ")";
+    }
     bool of_module = module_may_bring(parts);
     std::optional<ProbeParts> other = otherwise_divided(parts, of_module, places);
     bool names_module = !parts.module.empty() && !is_provider(parts.module);
     if (of_module && !other && (names_module || (parts.module.empty() && any_place)))
         return "";
-    std::string hint = base::did_you_mean(other ? other->text() : nearest(parts, places));
+    std::string hint = compiler::hint_for_missing_probe(parts.provider, parts.module,
+                                                        parts.function, parts.name);
+    if (hint.empty())
+        hint = base::did_you_mean(other ? other->text() : nearest(parts, places));
     bool is_misplaced = other && is_provider(parts.module);
     std::string module = parts.module.empty() ? "a module" : "a module " + parts.module;
     return parts.text() + " matches no probe" + (places.has_kernel() ? " of this kernel" : "") +

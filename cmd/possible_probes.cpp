@@ -5,8 +5,10 @@
 
 #include "base/nearest_name.hpp"
 #include "engine/sim/bare_host.hpp"
+#include "formats/abi/counters.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <iterator>
 #include <string_view>
 
@@ -30,6 +32,8 @@ constexpr KernelProbe kKernelProbes[] = {
     {"sdt", "*", "", "*", false},
     {"kinst", "vmlinux", "*", "*", false, KernelProbe::Place::none, "", true},
     {"cpc", "", "", "*", true, KernelProbe::Place::none, "", true},
+    {"dtmalloc", "vmlinux", "*", "malloc", true, KernelProbe::Place::none, "", true},
+    {"dtmalloc", "vmlinux", "*", "free", true, KernelProbe::Place::none, "", true},
 #define DBK_PLACE(provider, module, function, name, since, kind, where, parameters, condition,     \
                   pass)                                                                            \
     {#provider, module, function, name, true, kind, #where},
@@ -97,6 +101,9 @@ bool probe_is_possible(const compiler::ProbeDescription& description) {
     if (is_own_or_timer(
             {description.provider, description.module, description.function, description.name}))
         return true;
+    if (description.provider == "cpc")
+        return description.module.empty() && description.function.empty() &&
+               counter_problem(description.name).empty();
     bool is_range = description.name.find('[') != std::string::npos;
     bool name_is_free =
         is_range ? can_be_part(description.name) : can_be_identifier(description.name);
@@ -173,6 +180,49 @@ std::string nearest_probe(const compiler::ProbeDescription& description,
     if (nearest == written)
         std::replace(nearest.name.begin(), nearest.name.end(), '-', '_');
     return nearest == written ? "" : nearest.text();
+}
+
+std::string counter_problem(const std::string& name) {
+    static constexpr struct {
+        std::string_view event;
+        uint64_t least;
+        uint32_t modes;
+    } kCounters[] = {
+#define COUNTER(event, type, config, least, modes) {#event, least, modes},
+        DBK_COUNTERS(COUNTER)
+#undef COUNTER
+    };
+    static constexpr struct {
+        std::string_view event, reason;
+    } kNoCounters[] = {
+#define NO_COUNTER(event, reason) {#event, reason},
+        DBK_NO_COUNTERS(NO_COUNTER)
+#undef NO_COUNTER
+    };
+    const std::string event = name.substr(0, name.find('-'));
+    for (const auto& absent : kNoCounters)
+        if (absent.event == event)
+            return "cpc has no " + event + ": " + std::string(absent.reason);
+    std::string events;
+    for (const auto& counter : kCounters) {
+        events += (events.empty() ? "" : ", ") + std::string(counter.event);
+        if (counter.event != event)
+            continue;
+        std::string rest = name.substr(std::min(name.size(), event.size() + 1));
+        const size_t dash = rest.find('-');
+        const std::string mode = rest.substr(0, dash);
+        const std::string digits = dash == rest.npos ? "" : rest.substr(dash + 1);
+        char* end = nullptr;
+        const uint64_t number = std::strtoull(digits.c_str(), &end, 10);
+        if (mode == "user" && (counter.modes & DBK_COUNTED_USER) == 0)
+            return event + " happens in the kernel only: kernel or all for MODE";
+        if ((mode == "kernel" || mode == "user" || mode == "all") && *end == '\0' &&
+            number >= counter.least && number <= INT64_MAX)
+            return "";
+        return "cpc:::" + event + "-MODE-N takes kernel, user or all for MODE and at least " +
+               std::to_string(counter.least) + " for N";
+    }
+    return "cpc has " + events;
 }
 
 std::vector<ProbeParts> example_timers() {

@@ -72,6 +72,10 @@ constexpr const char* kBackfillProbes[] = {"loader-done",   "initcall-level", "i
 /// Returns where the probe is that a description names and that no kernel has; "" for all others.
 std::string hint_for_backfill_probe(const compiler::ProbeDescription& description);
 
+/// Returns what is wrong with the name of a counter's probe ("cycles-all-5000"); "" when there can
+/// be such a counter, where the machine has it.
+std::string counter_problem(const std::string& name);
+
 /// Returns two of the timers that exist once they are named.
 std::vector<ProbeParts> example_timers();
 

@@ -123,7 +123,7 @@ std::string Compilation::hint_for_unmatched(const ProbeDescription& probe) const
     if (hint.empty() && options_.hint_for_probe)
         hint = options_.hint_for_probe(probe);
     if (hint.empty())
-        hint = hint_for_missing_probe(probe.provider, probe.module, probe.name);
+        hint = hint_for_missing_probe(probe.provider, probe.module, probe.function, probe.name);
     if (!hint.empty())
         return hint;
     // As every article on other systems has them: "python*:::function-entry".

@@ -84,8 +84,8 @@ void list_probes(const DtraceArguments& arguments, const CompiledPrograms* compi
             lines.flush();
             if (!found.empty())
                 continue;
-            std::string why = compiler::hint_for_missing_probe(ecb->probe.provider,
-                                                               ecb->probe.module, ecb->probe.name);
+            std::string why = compiler::hint_for_missing_probe(
+                ecb->probe.provider, ecb->probe.module, ecb->probe.function, ecb->probe.name);
             say(arguments.name, "failed to match " + ecb->probe.text() +
                                     ": No probe matches description" +
                                     (why.empty() ? "" : " (" + why + ")"));

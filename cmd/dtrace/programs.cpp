@@ -13,7 +13,6 @@
 #include "cmd/terminal.hpp"
 #include "daybreak_version.hpp"
 #include "engine/sim/bare_host.hpp"
-#include "formats/abi/counters.h"
 #include "live/process/missing_function.hpp"
 #include "live/process/places.hpp"
 
@@ -147,45 +146,10 @@ std::string hint_for_instruction(compiler::ProbeDescription description,
 
 /// What is to be said of a counter that has no probe.
 std::string hint_for_counter(const std::string& name) {
-    static constexpr struct {
-        std::string_view event;
-        uint64_t least;
-        uint32_t modes;
-    } kCounters[] = {
-#define COUNTER(event, type, config, least, modes) {#event, least, modes},
-        DBK_COUNTERS(COUNTER)
-#undef COUNTER
-    };
-    static constexpr struct {
-        std::string_view event, reason;
-    } kNoCounters[] = {
-#define NO_COUNTER(event, reason) {#event, reason},
-        DBK_NO_COUNTERS(NO_COUNTER)
-#undef NO_COUNTER
-    };
-    const std::string event = name.substr(0, name.find('-'));
-    for (const auto& absent : kNoCounters)
-        if (absent.event == event)
-            return "cpc has no " + event + ": " + std::string(absent.reason);
-    std::string events;
-    for (const auto& counter : kCounters) {
-        events += (events.empty() ? "" : ", ") + std::string(counter.event);
-        if (counter.event != event)
-            continue;
-        std::string rest = name.substr(std::min(name.size(), event.size() + 1));
-        const size_t dash = rest.find('-');
-        const std::string mode = rest.substr(0, dash);
-        const uint64_t number =
-            dash == rest.npos ? 0 : std::strtoull(rest.c_str() + dash + 1, nullptr, 10);
-        if (mode == "user" && (counter.modes & DBK_COUNTED_USER) == 0)
-            return event + " happens in the kernel only: kernel or all for MODE";
-        if ((mode == "kernel" || mode == "user" || mode == "all") && number >= counter.least)
-            return "this machine does not count " + event +
-                   ": a virtual machine may have no counters";
-        return "cpc:::" + event + "-MODE-N takes kernel, user or all for MODE and at least " +
-               std::to_string(counter.least) + " for N";
-    }
-    return "cpc has " + events;
+    std::string problem = counter_problem(name);
+    return problem.empty() ? "this machine does not count " + name.substr(0, name.find('-')) +
+                                 ": a virtual machine may have no counters"
+                           : problem;
 }
 
 } // namespace

@@ -214,18 +214,22 @@ std::span<const MissingProbe> missing_probes() {
 }
 
 std::string hint_for_missing_probe(std::string_view provider, std::string_view module,
-                                   std::string_view name) {
+                                   std::string_view function, std::string_view name) {
     std::string_view is = provider.substr(0, provider.find_last_not_of("0123456789") + 1);
     if (is == "pid")
         return kPidHint;
-    for (const MissingProbe& probe : kMissing)
-        if (probe.provider == is &&
-            (probe.name.empty() || probe.name == name || probe.name == module))
-            return "Daybreak has no " + std::string(is) +
-                   (probe.name.empty()
-                        ? " provider"
-                        : (probe.name == name ? ":::" : ":") + std::string(probe.name)) +
-                   ": " + std::string(probe.reason);
+    const std::pair<std::string_view, const char*> parts[] = {
+        {name, ":::"}, {function, "::"}, {module, ":"}};
+    for (const MissingProbe& probe : kMissing) {
+        if (probe.provider != is)
+            continue;
+        const std::string reason = ": " + std::string(probe.reason);
+        if (probe.name.empty())
+            return "Daybreak has no " + std::string(is) + " provider" + reason;
+        for (const auto& [part, colons] : parts)
+            if (part == probe.name)
+                return "Daybreak has no " + std::string(is) + colons + std::string(part) + reason;
+    }
     return hint_for_timer(provider, name);
 }
 

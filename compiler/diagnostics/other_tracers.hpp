@@ -22,7 +22,7 @@ std::string hint_for_foreign_probe(std::string_view text);
 std::string hint_for_cpp_function(std::string_view text);
 
 /// A probe that DTrace has elsewhere and Linux has no place for; without a name all of the provider,
-/// with that of a module ("x32") all of it.
+/// with that of a module ("x32") or function ("vop_create") all of it.
 struct MissingProbe {
     std::string_view provider, name, reason;
 };
@@ -33,6 +33,6 @@ std::span<const MissingProbe> missing_probes();
 /// Returns what there is in place of a probe that DTrace has elsewhere ("sched:::on-cpu"), as a
 /// hint; "" for any other.
 std::string hint_for_missing_probe(std::string_view provider, std::string_view module,
-                                   std::string_view name);
+                                   std::string_view function, std::string_view name);
 
 } // namespace daybreak::compiler
