@@ -29,16 +29,16 @@ typedef struct csinfo {
 } csinfo_t;
 
 typedef struct conninfo {
-	string ci_local;
-	string ci_remote;
+	string ci_local;		/* local address */
+	string ci_remote;		/* remote address */
 	string ci_protocol;		/* "ipv4" or "ipv6" */
 } conninfo_t;
 
 typedef struct ipinfo {
 	uint8_t ip_ver;			/* 4 or 6 */
 	uint32_t ip_plength;		/* bytes after the header */
-	string ip_saddr;
-	string ip_daddr;
+	string ip_saddr;		/* source address; <none> without a header */
+	string ip_daddr;		/* destination address */
 } ipinfo_t;
 
 typedef struct ifinfo {
@@ -51,35 +51,35 @@ typedef struct ifinfo {
 typedef struct ipv4info {
 	uint8_t ipv4_ver;		/* 4; 0: it is not of IPv4, nor are the others */
 	uint8_t ipv4_ihl;		/* bytes */
-	uint8_t ipv4_tos;
-	uint16_t ipv4_length;
-	uint16_t ipv4_ident;
-	uint8_t ipv4_flags;
+	uint8_t ipv4_tos;		/* type of service */
+	uint16_t ipv4_length;		/* bytes, with the header */
+	uint16_t ipv4_ident;		/* identification */
+	uint8_t ipv4_flags;		/* 3 bits: 2 is do not fragment, 1 more fragments */
 	uint16_t ipv4_offset;		/* bytes */
-	uint8_t ipv4_ttl;
-	uint8_t ipv4_protocol;
-	string ipv4_protostr;
-	uint16_t ipv4_checksum;
-	ipaddr_t ipv4_src;
-	ipaddr_t ipv4_dst;
-	string ipv4_saddr;
-	string ipv4_daddr;
-	struct iphdr *ipv4_hdr;
+	uint8_t ipv4_ttl;		/* time to live */
+	uint8_t ipv4_protocol;		/* IPPROTO_ of what it carries */
+	string ipv4_protostr;		/* its name: TCP */
+	uint16_t ipv4_checksum;		/* of the header, as it is there */
+	ipaddr_t ipv4_src;		/* network byte order */
+	ipaddr_t ipv4_dst;		/* network byte order */
+	string ipv4_saddr;		/* source address; <none>: not of IPv4 */
+	string ipv4_daddr;		/* destination address */
+	struct iphdr *ipv4_hdr;		/* the header, in network byte order */
 } ipv4info_t;
 
 typedef struct ipv6info {
 	uint8_t ipv6_ver;		/* 6; 0: it is not of IPv6, nor are the others */
-	uint8_t ipv6_tclass;
-	uint32_t ipv6_flow;
-	uint16_t ipv6_plen;
-	uint8_t ipv6_nexthdr;
-	string ipv6_nextstr;
-	uint8_t ipv6_hlim;
-	in6_addr_t *ipv6_src;
-	in6_addr_t *ipv6_dst;
-	string ipv6_saddr;
-	string ipv6_daddr;
-	struct ipv6hdr *ipv6_hdr;
+	uint8_t ipv6_tclass;		/* traffic class */
+	uint32_t ipv6_flow;		/* flow label */
+	uint16_t ipv6_plen;		/* bytes after the header */
+	uint8_t ipv6_nexthdr;		/* IPPROTO_ of what follows */
+	string ipv6_nextstr;		/* its name: TCP */
+	uint8_t ipv6_hlim;		/* hop limit */
+	in6_addr_t *ipv6_src;		/* source address */
+	in6_addr_t *ipv6_dst;		/* destination address */
+	string ipv6_saddr;		/* source address; <none>: not of IPv6 */
+	string ipv6_daddr;		/* destination address */
+	struct ipv6hdr *ipv6_hdr;	/* the header, in network byte order */
 } ipv6info_t;
 
 inline int IPPROTO_ICMP = 1;

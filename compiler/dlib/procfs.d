@@ -27,32 +27,32 @@ typedef struct lwpsinfo {
 	int pr_flag;			/* PR_ flags */
 	id_t pr_lwpid;			/* thread id */
 	uintptr_t pr_addr;		/* of the task_struct */
-	uintptr_t pr_wchan;
-	char pr_stype;
-	char pr_state;
+	uintptr_t pr_wchan;		/* always 0 */
+	char pr_stype;			/* always 0 */
+	char pr_state;			/* SSLEEP, SRUN, SZOMB, SSTOP or SONPROC */
 	char pr_sname;			/* letter of pr_state */
 	char pr_nice;			/* -20 to 19 */
-	short pr_syscall;
-	char pr_oldpri;
-	char pr_cpu;
+	short pr_syscall;		/* always 0 */
+	char pr_oldpri;			/* the same as pr_pri */
+	char pr_cpu;			/* always 0 */
 	int pr_pri;			/* the scheduler's priority: 0 is highest, 139 lowest */
-	char pr_clname[8];
-	char pr_name[16];
+	char pr_clname[8];		/* scheduling class: TS, RT, DL or BAT */
+	char pr_name[16];		/* the thread's name */
 	int pr_onpro;			/* CPU it runs on, or ran on last */
-	int pr_bindpro;
-	int pr_bindpset;
+	int pr_bindpro;			/* always -1 */
+	int pr_bindpset;		/* always -1 */
 } lwpsinfo_t;
 
 typedef struct psinfo {
 	int pr_nlwp;			/* threads */
-	pid_t pr_pid;
-	pid_t pr_ppid;
-	pid_t pr_pgid;
-	pid_t pr_sid;
-	uid_t pr_uid;
-	uid_t pr_euid;
-	gid_t pr_gid;
-	gid_t pr_egid;
+	pid_t pr_pid;			/* process id, as pid has it */
+	pid_t pr_ppid;			/* its parent's */
+	pid_t pr_pgid;			/* process group */
+	pid_t pr_sid;			/* session */
+	uid_t pr_uid;			/* real user */
+	uid_t pr_euid;			/* effective user */
+	gid_t pr_gid;			/* real group */
+	gid_t pr_egid;			/* effective group */
 	uintptr_t pr_addr;		/* of the task_struct */
 	size_t pr_size;			/* KiB */
 	size_t pr_rssize;		/* KiB that are in memory */
@@ -62,17 +62,17 @@ typedef struct psinfo {
 	char pr_fname[16];		/* name of what it executes */
 	char pr_psargs[80];		/* command line: arguments with blanks between */
 	int pr_wstat;			/* as wait(2) gives it, when a zombie */
-	int pr_argc;
+	int pr_argc;			/* count of arguments; of another process 0 */
 	uintptr_t pr_argv;		/* in the process's memory */
-	uintptr_t pr_envp;
-	char pr_dmodel;
-	id_t pr_taskid;
-	id_t pr_projid;
-	int pr_nzomb;
-	id_t pr_poolid;
-	id_t pr_zoneid;
-	id_t pr_contract;
-	lwpsinfo_t pr_lwp;
+	uintptr_t pr_envp;		/* in the process's memory; of another process not known */
+	char pr_dmodel;			/* PR_MODEL_LP64, of a 32-bit program PR_MODEL_ILP32 */
+	id_t pr_taskid;			/* always 0 */
+	id_t pr_projid;			/* always 0 */
+	int pr_nzomb;			/* always 0 */
+	id_t pr_poolid;			/* always 0 */
+	id_t pr_zoneid;			/* always 0 */
+	id_t pr_contract;		/* always 0 */
+	lwpsinfo_t pr_lwp;		/* the thread */
 } psinfo_t;
 
 /*
@@ -111,8 +111,10 @@ inline int64_t mm_pages[struct mm_struct *M, int kind] = sizeof (M->rss_stat) < 
 /*
  * signal->pids[2] is the process group's (PIDTYPE_PGID), [3] the session's.  At the start of a process its
  * stack holds the count of arguments, then their addresses and a null, then those of the environment; the
- * count is read from there, so pr_argc and pr_envp are for the current process.  TIF_ADDR32 is bit 29.
+ * count is read from there, so pr_argc and pr_envp are for the current process.  TIF_ADDR32 is bit 29: words have 4 bytes.
  */
+inline int task_word[struct task_struct *T] = (T->thread_info.flags & (1 << 29)) ? 4 : 8;
+
 translator psinfo_t < struct task_struct *T > {
 	pr_nlwp = T->signal->nr_threads;
 	pr_pid = T->tgid;
@@ -138,10 +140,10 @@ translator psinfo_t < struct task_struct *T > {
 	    stringof(T->comm);
 	pr_wstat = T->exit_code;
 	pr_argc = T->mm == NULL ? 0 : *(uint32_t *)copyin(T->mm->start_stack, sizeof (uint32_t));
-	pr_argv = T->mm == NULL ? 0 : T->mm->start_stack + 8;
-	pr_envp = T->mm == NULL ? 0 : T->mm->start_stack + 16 +
-	    8 * *(uint32_t *)copyin(T->mm->start_stack, sizeof (uint32_t));
-	pr_dmodel = (T->thread_info.flags & (1 << 29)) ? PR_MODEL_ILP32 : PR_MODEL_LP64;
+	pr_argv = T->mm == NULL ? 0 : T->mm->start_stack + task_word[T];
+	pr_envp = T->mm == NULL ? 0 : T->mm->start_stack + 2 * task_word[T] +
+	    task_word[T] * *(uint32_t *)copyin(T->mm->start_stack, sizeof (uint32_t));
+	pr_dmodel = task_word[T] == 4 ? PR_MODEL_ILP32 : PR_MODEL_LP64;
 	pr_taskid = 0;
 	pr_projid = 0;
 	pr_nzomb = 0;

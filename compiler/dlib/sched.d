@@ -5,12 +5,12 @@
 #pragma D depends_on library procfs.d
 #pragma D depends_on library cpu.d
 
-/* A CPU's run queue stands for it. */
+/* A CPU's run queue stands for it.  Of another CPU than this one chip and memory node are not at hand. */
 translator cpuinfo_t < struct rq *Q > {
 	cpu_id = Q->cpu;
 	cpu_pset = 0;
-	cpu_chip = 0;
-	cpu_lgrp = 0;
+	cpu_chip = Q->cpu == curcpu->cpu_id ? curcpu->cpu_chip : -1;
+	cpu_lgrp = Q->cpu == curcpu->cpu_id ? curcpu->cpu_lgrp : -1;
 };
 
 provider sched {

@@ -16,27 +16,27 @@ inline string sctp_state_string[int32_t S] = S == 1 ? "state-established" : S ==
 
 /* The kernel's own types are those of its module. */
 typedef struct sctp_hdr {
-	uint16_t sh_sport;
-	uint16_t sh_dport;
-	uint32_t sh_verf;
-	uint32_t sh_chksum;
+	uint16_t sh_sport;		/* network byte order */
+	uint16_t sh_dport;		/* network byte order */
+	uint32_t sh_verf;		/* verification tag, network byte order */
+	uint32_t sh_chksum;		/* network byte order */
 } sctp_hdr_t;
 
 typedef struct sctpinfo {
-	uint16_t sctp_sport;
-	uint16_t sctp_dport;
+	uint16_t sctp_sport;		/* source port */
+	uint16_t sctp_dport;		/* destination port */
 	uint32_t sctp_verify;		/* verification tag */
-	uint32_t sctp_checksum;
-	sctp_hdr_t *sctp_hdr;
+	uint32_t sctp_checksum;		/* as it is in the header */
+	sctp_hdr_t *sctp_hdr;		/* the header */
 } sctpinfo_t;
 
 typedef struct sctpsinfo {
 	uintptr_t sctps_addr;		/* of the struct sock; 0: none, and all others are 0 */
-	uint16_t sctps_lport;
-	uint16_t sctps_rport;
-	string sctps_laddr;
-	string sctps_raddr;
-	int32_t sctps_state;
+	uint16_t sctps_lport;		/* local port */
+	uint16_t sctps_rport;		/* remote port */
+	string sctps_laddr;		/* local address; <none> without a socket */
+	string sctps_raddr;		/* remote address */
+	int32_t sctps_state;		/* of the socket */
 } sctpsinfo_t;
 
 typedef struct sctplsinfo {

@@ -34,42 +34,42 @@ inline uint8_t TH_ECE = 0x40;
 inline uint8_t TH_CWR = 0x80;
 
 typedef struct tcpinfo {
-	uint16_t tcp_sport;
-	uint16_t tcp_dport;
-	uint32_t tcp_seq;
-	uint32_t tcp_ack;
+	uint16_t tcp_sport;		/* source port */
+	uint16_t tcp_dport;		/* destination port */
+	uint32_t tcp_seq;		/* sequence number */
+	uint32_t tcp_ack;		/* acknowledgement number */
 	uint8_t tcp_offset;		/* bytes of the header */
-	uint8_t tcp_flags;
-	uint16_t tcp_window;
-	uint16_t tcp_checksum;
-	uint16_t tcp_urgent;
-	struct tcphdr *tcp_hdr;
+	uint8_t tcp_flags;		/* TH_ flags */
+	uint16_t tcp_window;		/* as it is in the header, not scaled */
+	uint16_t tcp_checksum;		/* as it is in the header */
+	uint16_t tcp_urgent;		/* urgent pointer */
+	struct tcphdr *tcp_hdr;		/* the header, in network byte order */
 } tcpinfo_t;
 
 typedef struct tcpsinfo {
 	uintptr_t tcps_addr;		/* of the struct sock; 0: none, and all others are 0 */
 	int tcps_local;			/* -1 */
 	int tcps_active;		/* -1 */
-	uint16_t tcps_lport;
-	uint16_t tcps_rport;
-	string tcps_laddr;
-	string tcps_raddr;
-	int32_t tcps_state;
-	uint32_t tcps_iss;
+	uint16_t tcps_lport;		/* local port */
+	uint16_t tcps_rport;		/* remote port */
+	string tcps_laddr;		/* local address; <none> without a socket */
+	string tcps_raddr;		/* remote address */
+	int32_t tcps_state;		/* TCP_STATE_ of the connection, the new one when it changes */
+	uint32_t tcps_iss;		/* always 0 */
 	uint32_t tcps_suna;		/* first byte that is not acknowledged */
 	uint32_t tcps_snxt;		/* next to send */
-	uint32_t tcps_rack;
+	uint32_t tcps_rack;		/* last byte that was acknowledged to the other side */
 	uint32_t tcps_rnxt;		/* next to receive */
-	uint32_t tcps_swnd;
-	int32_t tcps_snd_ws;
-	uint32_t tcps_rwnd;
-	int32_t tcps_rcv_ws;
+	uint32_t tcps_swnd;		/* send window, bytes */
+	int32_t tcps_snd_ws;		/* shift of the send window */
+	uint32_t tcps_rwnd;		/* receive window, bytes */
+	int32_t tcps_rcv_ws;		/* shift of the receive window */
 	uint32_t tcps_cwnd;		/* bytes */
 	uint32_t tcps_cwnd_ssthresh;	/* bytes */
-	uint32_t tcps_sack_fack;
-	uint32_t tcps_sack_snxt;
+	uint32_t tcps_sack_fack;	/* always 0 */
+	uint32_t tcps_sack_snxt;	/* always 0 */
 	uint32_t tcps_rto;		/* jiffies */
-	uint32_t tcps_mss;
+	uint32_t tcps_mss;		/* bytes that a segment has at most */
 	int tcps_retransmit;		/* repetitions of what is sent first */
 } tcpsinfo_t;
 

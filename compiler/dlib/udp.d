@@ -5,19 +5,19 @@
 #pragma D depends_on library ip.d
 
 typedef struct udpinfo {
-	uint16_t udp_sport;
-	uint16_t udp_dport;
+	uint16_t udp_sport;		/* source port */
+	uint16_t udp_dport;		/* destination port */
 	uint16_t udp_length;		/* with the header */
-	uint16_t udp_checksum;
-	struct udphdr *udp_hdr;
+	uint16_t udp_checksum;		/* as it is in the header */
+	struct udphdr *udp_hdr;		/* the header, in network byte order */
 } udpinfo_t;
 
 typedef struct udpsinfo {
 	uintptr_t udps_addr;		/* of the struct sock; 0: none, and all others are 0 */
-	uint16_t udps_lport;
-	uint16_t udps_rport;
-	string udps_laddr;
-	string udps_raddr;
+	uint16_t udps_lport;		/* local port */
+	uint16_t udps_rport;		/* remote port; 0: not connected */
+	string udps_laddr;		/* local address; <none> without a socket */
+	string udps_raddr;		/* remote address; all zeros: not connected */
 } udpsinfo_t;
 
 translator udpinfo_t < dbk_packet_t *P > {

@@ -21,6 +21,7 @@ from cost_rows import ROWS
 # What stands on a tracepoint, on a function, and with a translator.
 COSTS = ("send-sdt", "send-udp", "send-udp-port", "listen-tcp", "read-io", "wake-sched", "wake-off-cpu")
 TABLES, LIBRARIES, PAGE = "formats/abi/probes", "compiler/dlib", "docs/providers.md"
+COUNTERS = "formats/abi/counters.h"
 KERNELS = ("6.1", "6.12")
 KINDS = {"TRACEPOINT": "tracepoint", "ENTRY": "call of", "RETURN": "return of"}
 
@@ -90,9 +91,33 @@ def split(parameters):
 
 
 def typed(parameter):
-    """Without the parameter's name."""
-    text = " ".join(parameter.split())
-    return re.sub(r"\(\*\w+\)", "(*)", text) if "(*" in text else re.sub(r"\s*\b\w+$", "", text) if " " in text else text
+    """Without the parameter's name, if that is a letter."""
+    return re.sub(r"(?<=[\s*])[A-Z]$", "", " ".join(parameter.split())).rstrip()
+
+
+def about(text, provider):
+    """What the comment that begins a table says: of the provider in a line, and its other paragraphs."""
+    comment = re.search(rf"provider {provider}: (.*?)\s*\*/", text, re.DOTALL)
+    lines = [re.sub(r"^ \* ?", "", line) for line in comment[1].split("\n")]
+    return [" ".join(part.split()) for part in "\n".join(lines).split("\n\n")]
+
+
+def types_of(libraries):
+    """Name, members of each type that args[] and the like have; a member is its declaration and its comment."""
+    for text in libraries:
+        for body, name in re.findall(r"^typedef struct \w+ {\n(.*?)^} (\w+);", text, re.DOTALL | re.MULTILINE):
+            if not name.startswith("dbk_"):
+                yield name, re.findall(r"^\t(.*?);[ \t]*(?:/\* (.*?) \*/)?$", body, re.MULTILINE)
+
+
+def plain(text):
+    """What would be a tag of HTML is code."""
+    return re.sub(r"<(\w+)>", r"`<\1>`", text)
+
+
+def counters(text):
+    """Event, the least N, whether it happens in user mode."""
+    return re.findall(r"X\((\w+), PERF_\w+, PERF_\w+, (\d+), DBK_COUNTED_(ANY|NOT_USER)\)", text)
 
 
 def page(files):
@@ -118,10 +143,11 @@ def page(files):
                         for (_, name), probe in read_table(text).items()]
             continue
         probes, types = read_table(text), declared(libraries, provider)
-        about = re.search(rf"provider {provider}: (.*?)(?:\n \*\n|\s*\*/)", text, re.DOTALL)[1]
-        about = " ".join(about.replace("\n *", " ").split()).removesuffix(".")
-        lines += [f"## {provider}", "", about[0].upper() + about[1:] + ".", "",
-                  "| probe | kernels | args[] | fires at |", "|---|---|---|---|"]
+        first, *others = about(text, provider)
+        lines += [f"## {provider}", "", first[0].upper() + first[1:].removesuffix(".") + ".", ""]
+        for paragraph in others:
+            lines += [plain(paragraph), ""]
+        lines += ["| probe | kernels | args[] | fires at |", "|---|---|---|---|"]
         for (function, name), probe in probes.items():
             if not probe.places:
                 continue
@@ -132,12 +158,21 @@ def page(files):
         lines.append("")
         absent = [f"- `{name}`: {probe.reason}." for (_, name), probe in probes.items() if probe.reason]
         lines += ["Not there:", "", *absent, ""] if absent else []
+    lines += ["## cpc", "", "`cpc:::EVENT-MODE-N` fires at each N-th EVENT on a CPU; MODE is where it happens. Hardware's are as the machine has them.",
+              "", "| EVENT | MODE | least N |", "|---|---|---|"]
+    for event, least, modes in counters(files[COUNTERS]):
+        lines.append(f"| `{event}` | `kernel`, {'`user`, ' if modes == 'ANY' else ''}`all` | {least} |")
+    lines += ["", "## Types", "", "What `args[]`, `curpsinfo`, `curlwpsinfo`, `curcpu` and `fds[]` are, or point to.", ""]
+    for name, members in types_of(libraries):
+        lines += [f"### {name}", "", "| member | is |", "|---|---|"]
+        lines += [f"| `{member}` | {plain(meaning)} |" for member, meaning in members]
+        lines.append("")
     lines += ["## Not there", "", *nowhere, ""] if nowhere else []
     return "\n".join(lines[:-1]) + "\n"
 
 
 def read(root):
-    paths = [*root.glob(TABLES + "/*.h"), *root.glob(LIBRARIES + "/*.d"), root / PAGE]
+    paths = [*root.glob(TABLES + "/*.h"), *root.glob(LIBRARIES + "/*.d"), root / PAGE, root / COUNTERS]
     return {str(path.relative_to(root)): path.read_text() for path in paths if path.exists()}
 
 
@@ -158,6 +193,11 @@ def main():
         return self_test(root)
     files = read(root)
     text = page(files)
+    bare = [f"{name}.{member}" for name, members in types_of(text for path, text in files.items() if path.endswith(".d"))
+            for member, meaning in members if not meaning]
+    if bare:
+        print(f"{LIBRARIES}: no comment says what these are: {', '.join(bare)}")
+        return 1
     if "--write" in sys.argv:
         (root / PAGE).write_text(text)
     elif files.get(PAGE) != text:

@@ -99,6 +99,14 @@ equal narrow-calls "$(dtrace -qx aggsortkey -n 'syscall::getppid:entry /execname
 equal no-x32 "$(dtrace -lm syscall:x32 2>&1 | tail -n 1)" \
 	"dtrace: failed to match syscall:x32::: No probe matches description ($(daybreak list --unavailable | sed -n 's/^ *syscall  *x32 */Daybreak has no syscall:x32: /p'))"
 
+# Words on its stack have 4 bytes.
+echo 'env -i FIRST=one /share/in/narrow second; env -i FIRST=one /bin/busybox true second' >words.sh
+equal words-of-a-stack "$(dtrace -qn 'syscall:i386:getppid:entry /execname == "narrow"/ { printf("%d %s %s ", curpsinfo->pr_argc,
+	copyinstr(*(uint32_t *)copyin(curpsinfo->pr_argv + 4, 4)), copyinstr(*(uint32_t *)copyin(curpsinfo->pr_envp, 4))); }
+	syscall::exit_group:entry /execname == "busybox"/ { printf("%d %s %s ", curpsinfo->pr_argc,
+	copyinstr(*(uint64_t *)copyin(curpsinfo->pr_argv + 8, 8)), copyinstr(*(uint64_t *)copyin(curpsinfo->pr_envp, 8))); }' -c 'sh words.sh' 2>&1)" \
+	"2 second FIRST=one 3 true FIRST=one "
+
 # What arguments are.
 types() {
 	dtrace -lvn "$1" | sed -n 's/^\t\targs/args/p' | tr '\n' ' '
