@@ -15,6 +15,7 @@ typedef struct dbk_packet {
 	uint32_t payload_bytes;
 	int32_t state;
 	int32_t old_state;
+	uint64_t is_received;
 } dbk_packet_t;
 
 typedef struct pktinfo {
@@ -54,8 +55,8 @@ typedef struct ipv4info {
 	uint8_t ipv4_tos;		/* type of service */
 	uint16_t ipv4_length;		/* bytes, with the header */
 	uint16_t ipv4_ident;		/* identification */
-	uint8_t ipv4_flags;		/* 3 bits: 2 is do not fragment, 1 more fragments */
-	uint16_t ipv4_offset;		/* bytes */
+	uint8_t ipv4_flags;		/* upper 4 bits of its word: 4 do not fragment, 2 more fragments */
+	uint16_t ipv4_offset;		/* of the fragment, in units of 8 bytes */
 	uint8_t ipv4_ttl;		/* time to live */
 	uint8_t ipv4_protocol;		/* IPPROTO_ of what it carries */
 	string ipv4_protostr;		/* its name: TCP */
@@ -86,11 +87,15 @@ inline int IPPROTO_ICMP = 1;
 inline int IPPROTO_IGMP = 2;
 inline int IPPROTO_TCP = 6;
 inline int IPPROTO_UDP = 17;
+inline int IPPROTO_IPV6 = 41;
+inline int IPPROTO_ROUTING = 43;
+inline int IPPROTO_FRAGMENT = 44;
 inline int IPPROTO_ICMPV6 = 58;
 inline int IPPROTO_SCTP = 132;
 
 inline string ip_protocol_name[int P] = P == 6 ? "TCP" : P == 17 ? "UDP" : P == 1 ? "ICMP" : P == 58 ? "ICMPV6" :
-    P == 2 ? "IGMP" : P == 132 ? "SCTP" : P == 47 ? "GRE" : P == 50 ? "ESP" : P == 51 ? "AH" : "<unknown>";
+    P == 2 ? "IGMP" : P == 132 ? "SCTP" : P == 47 ? "GRE" : P == 50 ? "ESP" : P == 51 ? "AH" :
+    P == 41 ? "IPV6" : P == 43 ? "ROUTE" : P == 44 ? "FRAGMENT" : P == 89 ? "OSPF" : "<unknown>";
 
 translator pktinfo_t < dbk_packet_t *P > {
 	pkt_addr = (uintptr_t)P->skb;
@@ -110,6 +115,31 @@ inline string sock_local[struct sock *S] = S->__sk_common.skc_family == 2 ?
 inline string sock_remote[struct sock *S] = S->__sk_common.skc_family == 2 ?
     inet_ntoa((ipaddr_t *)&S->__sk_common.skc_daddr) : inet_ntoa6((in6_addr_t *)&S->__sk_common.skc_v6_daddr);
 
+inline string packet_source[dbk_packet_t *P] = P->version == 4 ? inet_ntoa((ipaddr_t *)(P->header + 12)) :
+    P->version == 6 ? inet_ntoa6((in6_addr_t *)(P->header + 8)) : "<none>";
+inline string packet_destination[dbk_packet_t *P] = P->version == 4 ? inet_ntoa((ipaddr_t *)(P->header + 16)) :
+    P->version == 6 ? inet_ntoa6((in6_addr_t *)(P->header + 24)) : "<none>";
+
+/*
+ * The ends of a conversation are those of its socket, or, if that is of no one conversation (a listener, a socket of UDP that
+ * is not connected) or there is none, those of the packet; TCP, UDP and SCTP have their ports first.
+ */
+inline uint16_t packet_port[dbk_packet_t *P, int offset] = P->transport == 0 ? 0 :
+    ntohs(*(uint16_t *)(P->transport + offset));
+inline uint16_t local_port[dbk_packet_t *P] =
+    P->sock != 0 && ((struct inet_sock *)P->sock)->inet_sport != 0 ? ntohs(((struct inet_sock *)P->sock)->inet_sport) :
+    packet_port[P, P->is_received ? 2 : 0];
+inline int is_one_conversation[dbk_packet_t *P] = P->sock != 0 && ((struct sock *)P->sock)->__sk_common.skc_dport != 0;
+inline uint16_t remote_port[dbk_packet_t *P] =
+    is_one_conversation[P] ? ntohs(((struct sock *)P->sock)->__sk_common.skc_dport) :
+    packet_port[P, P->is_received ? 0 : 2];
+inline string local_address[dbk_packet_t *P] =
+    P->sock != 0 && (P->header == 0 || is_one_conversation[P]) ? sock_local[(struct sock *)P->sock] :
+    P->is_received ? packet_destination[P] : packet_source[P];
+inline string remote_address[dbk_packet_t *P] =
+    P->sock != 0 && (P->header == 0 || is_one_conversation[P]) ? sock_remote[(struct sock *)P->sock] :
+    P->is_received ? packet_source[P] : packet_destination[P];
+
 translator conninfo_t < struct sock *S > {
 	ci_local = sock_local[S];
 	ci_remote = sock_remote[S];
@@ -119,10 +149,8 @@ translator conninfo_t < struct sock *S > {
 translator ipinfo_t < dbk_packet_t *P > {
 	ip_ver = P->version;
 	ip_plength = P->payload_bytes;
-	ip_saddr = P->version == 4 ? inet_ntoa((ipaddr_t *)(P->header + 12)) :
-	    P->version == 6 ? inet_ntoa6((in6_addr_t *)(P->header + 8)) : "<none>";
-	ip_daddr = P->version == 4 ? inet_ntoa((ipaddr_t *)(P->header + 16)) :
-	    P->version == 6 ? inet_ntoa6((in6_addr_t *)(P->header + 24)) : "<none>";
+	ip_saddr = packet_source[P];
+	ip_daddr = packet_destination[P];
 };
 
 /* IFF_LOOPBACK is 8. */
@@ -139,8 +167,8 @@ translator ipv4info_t < dbk_packet_t *P > {
 	ipv4_tos = P->version == 4 ? ((struct iphdr *)P->header)->tos : 0;
 	ipv4_length = P->version == 4 ? ntohs(((struct iphdr *)P->header)->tot_len) : 0;
 	ipv4_ident = P->version == 4 ? ntohs(((struct iphdr *)P->header)->id) : 0;
-	ipv4_flags = P->version == 4 ? ntohs(((struct iphdr *)P->header)->frag_off) >> 13 : 0;
-	ipv4_offset = P->version == 4 ? (ntohs(((struct iphdr *)P->header)->frag_off) & 0x1fff) * 8 : 0;
+	ipv4_flags = P->version == 4 ? ntohs(((struct iphdr *)P->header)->frag_off) >> 12 : 0;
+	ipv4_offset = P->version == 4 ? ntohs(((struct iphdr *)P->header)->frag_off) & 0x1fff : 0;
 	ipv4_ttl = P->version == 4 ? ((struct iphdr *)P->header)->ttl : 0;
 	ipv4_protocol = P->version == 4 ? ((struct iphdr *)P->header)->protocol : 0;
 	ipv4_protostr = P->version == 4 ? ip_protocol_name[((struct iphdr *)P->header)->protocol] : "<none>";

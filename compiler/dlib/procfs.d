@@ -7,7 +7,7 @@
 
 /* pr_flag of a thread. */
 inline int PR_STOPPED = 0x00000001;
-inline int PR_PTRACE = 0x00000002;
+inline int PR_PTRACE = 0x04000000;
 inline int PR_ISSYS = 0x00001000;
 
 /* pr_state of a thread, and the letters of pr_sname: S R Z T I O W. */
@@ -36,10 +36,10 @@ typedef struct lwpsinfo {
 	char pr_oldpri;			/* the same as pr_pri */
 	char pr_cpu;			/* always 0 */
 	int pr_pri;			/* the scheduler's priority: 0 is highest, 139 lowest */
-	char pr_clname[8];		/* scheduling class: TS, RT, DL or BAT */
+	char pr_clname[8];		/* scheduling class: TS, RT, DL, BAT, IDLE or EXT */
 	char pr_name[16];		/* the thread's name */
 	int pr_onpro;			/* CPU it runs on, or ran on last */
-	int pr_bindpro;			/* always -1 */
+	int pr_bindpro;			/* CPU that it is bound to; -1: none, or to several */
 	int pr_bindpset;		/* always -1 */
 } lwpsinfo_t;
 
@@ -97,10 +97,10 @@ translator lwpsinfo_t < struct task_struct *T > {
 	pr_cpu = 0;
 	pr_pri = T->prio;
 	pr_clname = T->policy == 0 ? "TS" : T->policy == 1 || T->policy == 2 ? "RT" :
-	    T->policy == 6 ? "DL" : "BAT";
+	    T->policy == 6 ? "DL" : T->policy == 3 ? "BAT" : T->policy == 5 ? "IDLE" : T->policy == 7 ? "EXT" : "<unknown>";
 	pr_name = T->comm;
 	pr_onpro = T->thread_info.cpu;
-	pr_bindpro = -1;
+	pr_bindpro = T->nr_cpus_allowed == 1 ? T->thread_info.cpu : -1;
 	pr_bindpset = -1;
 };
 
@@ -121,10 +121,10 @@ translator psinfo_t < struct task_struct *T > {
 	pr_ppid = T->real_parent->tgid;
 	pr_pgid = T->signal->pids[2]->numbers[0].nr;
 	pr_sid = T->signal->pids[3]->numbers[0].nr;
-	pr_uid = T->cred->uid.val;
-	pr_euid = T->cred->euid.val;
-	pr_gid = T->cred->gid.val;
-	pr_egid = T->cred->egid.val;
+	pr_uid = T->real_cred->uid.val;
+	pr_euid = T->real_cred->euid.val;
+	pr_gid = T->real_cred->gid.val;
+	pr_egid = T->real_cred->egid.val;
 	pr_addr = (uintptr_t)T;
 	pr_size = T->mm == NULL ? 0 : T->mm->total_vm * 4;
 	/* MM_FILEPAGES is 0, MM_ANONPAGES 1, MM_SHMEMPAGES 3. */

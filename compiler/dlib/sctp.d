@@ -31,10 +31,10 @@ typedef struct sctpinfo {
 } sctpinfo_t;
 
 typedef struct sctpsinfo {
-	uintptr_t sctps_addr;		/* of the struct sock; 0: none, and all others are 0 */
+	uintptr_t sctps_addr;		/* of the struct sock; 0: none, and what only it has is 0 */
 	uint16_t sctps_lport;		/* local port */
 	uint16_t sctps_rport;		/* remote port */
-	string sctps_laddr;		/* local address; <none> without a socket */
+	string sctps_laddr;		/* local address */
 	string sctps_raddr;		/* remote address */
 	int32_t sctps_state;		/* of the socket */
 } sctpsinfo_t;
@@ -53,10 +53,10 @@ translator sctpinfo_t < dbk_packet_t *P > {
 
 translator sctpsinfo_t < dbk_packet_t *P > {
 	sctps_addr = (uintptr_t)P->sock;
-	sctps_lport = P->sock == 0 ? 0 : ((struct sock *)P->sock)->__sk_common.skc_num;
-	sctps_rport = P->sock == 0 ? 0 : ntohs(((struct sock *)P->sock)->__sk_common.skc_dport);
-	sctps_laddr = P->sock == 0 ? "<none>" : sock_local[(struct sock *)P->sock];
-	sctps_raddr = P->sock == 0 ? "<none>" : sock_remote[(struct sock *)P->sock];
+	sctps_lport = local_port[P];
+	sctps_rport = remote_port[P];
+	sctps_laddr = local_address[P];
+	sctps_raddr = remote_address[P];
 	sctps_state = P->state;
 };
 

@@ -43,3 +43,12 @@ inline int CLD_DUMPED = 3;
 inline int CLD_TRAPPED = 4;
 inline int CLD_STOPPED = 5;
 inline int CLD_CONTINUED = 6;
+
+/* Who sent a signal, its si_code. */
+inline int SI_USER = 0;
+inline int SI_KERNEL = 0x80;
+inline int SI_QUEUE = -1;
+inline int SI_TIMER = -2;
+inline int SI_MESGQ = -3;
+inline int SI_ASYNCIO = -4;
+inline int SI_TKILL = -6;

@@ -28,6 +28,7 @@ inline uint8_t TH_FIN = 0x01;
 inline uint8_t TH_SYN = 0x02;
 inline uint8_t TH_RST = 0x04;
 inline uint8_t TH_PUSH = 0x08;
+inline uint8_t TH_PSH = 0x08;
 inline uint8_t TH_ACK = 0x10;
 inline uint8_t TH_URG = 0x20;
 inline uint8_t TH_ECE = 0x40;
@@ -47,12 +48,12 @@ typedef struct tcpinfo {
 } tcpinfo_t;
 
 typedef struct tcpsinfo {
-	uintptr_t tcps_addr;		/* of the struct sock; 0: none, and all others are 0 */
-	int tcps_local;			/* -1 */
-	int tcps_active;		/* -1 */
+	uintptr_t tcps_addr;		/* of the struct sock; 0: none, and what only it has is 0 */
+	int tcps_local;			/* 1: both addresses are the same */
+	int tcps_active;		/* always -1: who began it is not known */
 	uint16_t tcps_lport;		/* local port */
 	uint16_t tcps_rport;		/* remote port */
-	string tcps_laddr;		/* local address; <none> without a socket */
+	string tcps_laddr;		/* local address */
 	string tcps_raddr;		/* remote address */
 	int32_t tcps_state;		/* TCP_STATE_ of the connection, the new one when it changes */
 	uint32_t tcps_iss;		/* always 0 */
@@ -65,12 +66,14 @@ typedef struct tcpsinfo {
 	uint32_t tcps_rwnd;		/* receive window, bytes */
 	int32_t tcps_rcv_ws;		/* shift of the receive window */
 	uint32_t tcps_cwnd;		/* bytes */
-	uint32_t tcps_cwnd_ssthresh;	/* bytes */
+	uint32_t tcps_cwnd_ssthresh;	/* bytes; 2147483647: none yet */
 	uint32_t tcps_sack_fack;	/* always 0 */
 	uint32_t tcps_sack_snxt;	/* always 0 */
-	uint32_t tcps_rto;		/* jiffies */
+	uint32_t tcps_rto;		/* time after which it is sent again, ms */
+	uint32_t tcps_rtt;		/* smoothed time of a round trip, us */
+	uint32_t tcps_rtt_sd;		/* its mean deviation, us */
 	uint32_t tcps_mss;		/* bytes that a segment has at most */
-	int tcps_retransmit;		/* repetitions of what is sent first */
+	int tcps_retransmit;		/* 1: the segment that is sent was sent before; of a SYN with ACK 0 */
 } tcpsinfo_t;
 
 typedef struct tcplsinfo {
@@ -93,12 +96,12 @@ translator tcpinfo_t < dbk_packet_t *P > {
 
 translator tcpsinfo_t < dbk_packet_t *P > {
 	tcps_addr = (uintptr_t)P->sock;
-	tcps_local = -1;
+	tcps_local = local_address[P] == remote_address[P];
 	tcps_active = -1;
-	tcps_lport = P->sock == 0 ? 0 : ((struct sock *)P->sock)->__sk_common.skc_num;
-	tcps_rport = P->sock == 0 ? 0 : ntohs(((struct sock *)P->sock)->__sk_common.skc_dport);
-	tcps_laddr = P->sock == 0 ? "<none>" : sock_local[(struct sock *)P->sock];
-	tcps_raddr = P->sock == 0 ? "<none>" : sock_remote[(struct sock *)P->sock];
+	tcps_lport = local_port[P];
+	tcps_rport = remote_port[P];
+	tcps_laddr = local_address[P];
+	tcps_raddr = remote_address[P];
 	tcps_state = P->state;
 	tcps_iss = 0;
 	tcps_suna = P->sock == 0 ? 0 : ((struct tcp_sock *)P->sock)->snd_una;
@@ -112,12 +115,21 @@ translator tcpsinfo_t < dbk_packet_t *P > {
 	tcps_cwnd = P->sock == 0 ? 0 :
 	    ((struct tcp_sock *)P->sock)->snd_cwnd * ((struct tcp_sock *)P->sock)->mss_cache;
 	tcps_cwnd_ssthresh = P->sock == 0 ? 0 :
+	    ((struct tcp_sock *)P->sock)->snd_ssthresh >= 0x7fffffff ? 0x7fffffff :
 	    ((struct tcp_sock *)P->sock)->snd_ssthresh * ((struct tcp_sock *)P->sock)->mss_cache;
 	tcps_sack_fack = 0;
 	tcps_sack_snxt = 0;
-	tcps_rto = P->sock == 0 ? 0 : ((struct inet_connection_sock *)P->sock)->icsk_rto;
+	/* tick_nsec is how long a jiffy is. */
+	tcps_rto = P->sock == 0 ? 0 :
+	    (uint64_t)((struct inet_connection_sock *)P->sock)->icsk_rto * *(uint64_t *)&`tick_nsec / 1000000;
+	/* The kernel keeps 8 times and 4 times of them. */
+	tcps_rtt = P->sock == 0 ? 0 : ((struct tcp_sock *)P->sock)->srtt_us >> 3;
+	tcps_rtt_sd = P->sock == 0 ? 0 : ((struct tcp_sock *)P->sock)->mdev_us >> 2;
 	tcps_mss = P->sock == 0 ? 0 : ((struct tcp_sock *)P->sock)->mss_cache;
-	tcps_retransmit = P->sock == 0 ? 0 : ((struct inet_connection_sock *)P->sock)->icsk_retransmits;
+	tcps_retransmit = P->sock != 0 && P->transport != 0 && !P->is_received && P->state != TCP_STATE_SYN_RECEIVED &&
+	    (P->payload_bytes > (*(uint8_t *)(P->transport + 12) >> 4) * 4 ||
+	    (*(uint8_t *)(P->transport + 13) & (TH_SYN | TH_FIN)) != 0) &&
+	    (int32_t)(ntohl(((struct tcphdr *)P->transport)->seq) - ((struct tcp_sock *)P->sock)->snd_nxt) < 0;
 };
 
 translator tcplsinfo_t < dbk_packet_t *P > {

@@ -13,11 +13,11 @@ typedef struct udpinfo {
 } udpinfo_t;
 
 typedef struct udpsinfo {
-	uintptr_t udps_addr;		/* of the struct sock; 0: none, and all others are 0 */
+	uintptr_t udps_addr;		/* of the struct sock; 0: none, and what only it has is 0 */
 	uint16_t udps_lport;		/* local port */
-	uint16_t udps_rport;		/* remote port; 0: not connected */
-	string udps_laddr;		/* local address; <none> without a socket */
-	string udps_raddr;		/* remote address; all zeros: not connected */
+	uint16_t udps_rport;		/* remote port */
+	string udps_laddr;		/* local address */
+	string udps_raddr;		/* remote address */
 } udpsinfo_t;
 
 translator udpinfo_t < dbk_packet_t *P > {
@@ -30,10 +30,10 @@ translator udpinfo_t < dbk_packet_t *P > {
 
 translator udpsinfo_t < dbk_packet_t *P > {
 	udps_addr = (uintptr_t)P->sock;
-	udps_lport = P->sock == 0 ? 0 : ((struct sock *)P->sock)->__sk_common.skc_num;
-	udps_rport = P->sock == 0 ? 0 : ntohs(((struct sock *)P->sock)->__sk_common.skc_dport);
-	udps_laddr = P->sock == 0 ? "<none>" : sock_local[(struct sock *)P->sock];
-	udps_raddr = P->sock == 0 ? "<none>" : sock_remote[(struct sock *)P->sock];
+	udps_lport = local_port[P];
+	udps_rport = remote_port[P];
+	udps_laddr = local_address[P];
+	udps_raddr = remote_address[P];
 };
 
 provider udp {

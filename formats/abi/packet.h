@@ -19,8 +19,9 @@ struct dbk_packet {
 	uint32_t payload_bytes; /* after the header of IP */
 	int32_t state;	    /* of the connection, the new one when it changes */
 	int32_t old_state;
+	uint64_t is_received; /* 0: it is sent */
 };
-DBK_ABI_SIZE(struct dbk_packet, 56);
+DBK_ABI_SIZE(struct dbk_packet, 64);
 DBK_ABI_AT(struct dbk_packet, skb, 0);
 DBK_ABI_AT(struct dbk_packet, sock, 8);
 DBK_ABI_AT(struct dbk_packet, header, 16);
@@ -30,5 +31,6 @@ DBK_ABI_AT(struct dbk_packet, version, 40);
 DBK_ABI_AT(struct dbk_packet, payload_bytes, 44);
 DBK_ABI_AT(struct dbk_packet, state, 48);
 DBK_ABI_AT(struct dbk_packet, old_state, 52);
+DBK_ABI_AT(struct dbk_packet, is_received, 56);
 
 #endif /* DBK_ABI_PACKET_H */

@@ -134,14 +134,21 @@ static __probe_ctx u32 bytes_from_header(const struct sk_buff *skb)
 	return skb->len - skb_network_offset(skb);
 }
 
-static __probe_ctx void packet_fill(struct dbk_packet *packet, const struct sock *sk,
-				    const struct sk_buff *skb)
+/* What a listener sends (IPv6: as itself; IPv4: as a request) begins a connection. */
+static __probe_ctx int state_of(const struct sock *sk, bool received)
 {
-	*packet = (struct dbk_packet){ .skb = (unsigned long)skb };
-	if (sk && sk_fullsock(sk) && (sk->sk_protocol != IPPROTO_TCP || is_connection(sk))) {
+	return sk->sk_state == TCP_NEW_SYN_RECV ||
+	       (sk->sk_state == TCP_LISTEN && !received && is_connection(sk)) ? TCP_SYN_RECV : sk->sk_state;
+}
+
+static __probe_ctx void packet_fill(struct dbk_packet *packet, const struct sock *sk,
+				    const struct sk_buff *skb, bool received)
+{
+	*packet = (struct dbk_packet){ .skb = (unsigned long)skb, .is_received = received };
+	if (sk && sk_fullsock(sk) && (sk->sk_protocol != IPPROTO_TCP || is_connection(sk)))
 		packet->sock = (unsigned long)sk;
-		packet->state = packet->old_state = sk->sk_state;
-	}
+	if (packet->sock || (sk && !sk_fullsock(sk)))
+		packet->state = packet->old_state = state_of(sk, received);
 	if (!skb)
 		return;
 	packet->device = (unsigned long)skb->dev;
@@ -248,18 +255,20 @@ static __probe_ctx_inline void fire(const struct stable_firing *firing, const u6
 		const u64 words[] = { CONCATENATE(WORDS_, COUNT_ARGS(__VA_ARGS__))(__VA_ARGS__) }; \
 		fire(at, words);                                                                   \
 	})
-#define PASS_PACKET(sock, skb)                                                                     \
+#define PASS_PACKET(sock, skb, received)                                                           \
 	({                                                                                         \
 		struct dbk_packet packet;                                                          \
 		const u64 words[] = { WORD(skb), WORD(&packet) };                                  \
-		packet_fill(&packet, sock, skb);                                                   \
+		packet_fill(&packet, sock, skb, received);                                         \
 		fire(at, words);                                                                   \
 	})
+#define PASS_SENT(sock, skb)	 PASS_PACKET(sock, skb, false)
+#define PASS_RECEIVED(sock, skb) PASS_PACKET(sock, skb, true)
 #define PASS_STATES(sock, from, to)                                                                \
 	({                                                                                         \
 		struct dbk_packet packet;                                                          \
 		const u64 words[] = { 0, WORD(&packet) };                                          \
-		packet_fill(&packet, sock, NULL);                                                  \
+		packet_fill(&packet, sock, NULL, false);                                           \
 		packet.old_state = from;                                                           \
 		packet.state = to;                                                                 \
 		fire(at, words);                                                                   \
@@ -327,7 +336,8 @@ const u32 stable_text_bytes = sizeof(texts);
 
 #define PASS_NONE() 0
 #define PASS(...)   COUNT_ARGS(__VA_ARGS__)
-#define PASS_PACKET(sock, skb) 2
+#define PASS_SENT(sock, skb) 2
+#define PASS_RECEIVED(sock, skb) 2
 #define PASS_STATES(sock, from, to) 2
 #define PASS_WAIT(lock, error) 3
 #define PASS_REQUEST(request, set, wait) 2

@@ -12,8 +12,8 @@
  *                  between them, are as many places; function "*" stands for the name of the place, each has a probe then
  *       parameters what the place has; of a RETURN what is returned and the function's first argument
  *       condition  of theirs: fires only when it holds
- *       pass       PASS(...) what becomes arg0 and following; PASS_NONE(); PASS_PACKET(sock, skb) and
- *                  PASS_STATES(sock, old, new) a struct sk_buff and a struct dbk_packet; PASS_WAIT(lock, error) the lock,
+ *       pass       PASS(...) what becomes arg0 and following; PASS_NONE(); PASS_SENT(sock, skb),
+ *                  PASS_RECEIVED(sock, skb) and PASS_STATES(sock, old, new) a struct sk_buff and a struct dbk_packet; PASS_WAIT(lock, error) the lock,
  *                  how long it was waited for and whether for reading, if a wait that was noted ends with no error;
  *                  PASS_REQUEST(request, fill, wait) it and a struct dbk_io, PASS_REQUEST_DONE(request, fill) if its wait was noted
  *

@@ -6,6 +6,8 @@
 #undef PASS
 #undef PASS_NONE
 #undef PASS_PACKET
+#undef PASS_SENT
+#undef PASS_RECEIVED
 #undef PASS_STATES
 #undef PASS_WAIT
 #undef PASS_REQUEST

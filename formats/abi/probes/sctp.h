@@ -7,10 +7,10 @@
  */
 DBK_PLACE(sctp, "vmlinux", "", "send", "6.1+", ENTRY, ip_output ip6_output,
 	  (struct net *net, struct sock *sk, struct sk_buff *skb),
-	  sk && dbk_is_of(skb, IPPROTO_SCTP), PASS_PACKET(sk, skb))
+	  sk && dbk_is_of(skb, IPPROTO_SCTP), PASS_SENT(sk, skb))
 DBK_PLACE(sctp, "vmlinux", "", "receive", "6.1+", ENTRY, ip_local_deliver_finish ip6_input_finish,
 	  (struct net *net, struct sock *sk, struct sk_buff *skb),
-	  dbk_is_of(skb, IPPROTO_SCTP), PASS_PACKET(NULL, skb))
+	  dbk_is_of(skb, IPPROTO_SCTP), PASS_RECEIVED(NULL, skb))
 DBK_PLACE(sctp, "vmlinux", "", "state-change", "6.1+", TRACEPOINT, inet_sock_set_state,
 	  (const struct sock *sk, const int old, const int new),
 	  sk->sk_protocol == IPPROTO_SCTP, PASS_STATES(sk, old, new))

@@ -81,6 +81,9 @@ equal states-of-the-client "$(sed -n 's/^state-change 7101:7001 //p' said | sed 
 equal states-of-sctp "$(sed -n 's/^sctp-state-change 7105 state-//p' said | sed 's/>state-/>/' | sort | uniq -c | tr -s ' \n' ' ')" \
 	" 2 closed>established 2 closing>closed 2 established>closing "
 equal sockets-are-their-segments "$(of 'OWN ports' | tr '\n' ' ')" "11 16 "
+equal ends-are-the-packets "$(sed -n 's/^OWN \(...\)-ends \([01]*\) .*/\1 \2/p' said | sort | tr '\n' ' ')" "tcp 11 udp 11 "
+equal answers-are-a-listeners "$(of ANSWER | sort | tr '\n' ' ')" "state-syn-received 7001 2 state-syn-received 7003 2 "
+equal last-states-have-ports "$(grep -c '^state-change 0:' said)" 0
 equal headers "$(of TTL | tr '\n' ' ')" "lo UDP 64 9 "
 
 # Packets that the counters know and the conversations above do not have.
@@ -96,7 +99,9 @@ equal all-of-a-jumbo-is-sent "$(of OUT)" "$(sed -n 's/^RECEIVED //p' known)"
 equal all-of-a-jumbo-is-received "$(of IN)" 1048576
 at_least more-than-64-KiB "$(of MOST)" 65536
 
-daybreak dtrace -qo said -n 'mib::: { @[probename] = sum(arg0); } END { printa("COUNT %s %@d\n", @); }' -c 'known mib' >known 2>errors
+daybreak dtrace -qo said -n 'mib::: { @[probename] = sum(arg0); } tcp:::send { @again = sum(args[3]->tcps_retransmit); }
+	sdt:::tcp_retransmit_skb { @sdt = count(); }
+	END { printa("COUNT %s %@d\n", @); printa("AGAIN %@d %@d\n", @again, @sdt); }' -c 'known mib' >known 2>errors
 equal mib-no-faults "$(cat errors)" ""
 while read -r name number; do
 	# Before 6.6 the kernel's counter has what is forwarded, too; the MIB says that it does not.
@@ -108,6 +113,7 @@ equal mib-fragments "$(number 'COUNT ipReasmReqds')" 3
 equal mib-looked-at "$(number 'COUNT udpInDatagrams')" 6
 # Of IPv4 and IPv6 a SYN, its answer, and ten bytes.
 at_least mib-sent-again "$(number 'COUNT tcpRetransSegs')" 6
+equal segments-say-it "$(of AGAIN)" "4 4"
 
 daybreak dtrace -o said -s $in/files.d -c 'known files' >known 2>errors
 equal files-no-faults "$(cat errors)" ""

@@ -35,6 +35,32 @@ tcp:::connect-request, tcp:::connect-established, tcp:::connect-refused, tcp:::a
 	printf("%s %s:%d>%s:%d\n", probename, args[2]->ip_saddr, args[4]->tcp_sport, args[2]->ip_daddr, args[4]->tcp_dport);
 }
 
+/* Each segment and datagram is its socket's: ports, addresses, also where that is of no one connection. */
+tcp:::send, tcp:::receive
+{
+	this->out = probename == "send";
+	@["tcp-ends", args[3]->tcps_lport == (this->out ? args[4]->tcp_sport : args[4]->tcp_dport) &&
+	    args[3]->tcps_rport == (this->out ? args[4]->tcp_dport : args[4]->tcp_sport),
+	    args[3]->tcps_laddr == (this->out ? args[2]->ip_saddr : args[2]->ip_daddr) &&
+	    args[3]->tcps_raddr == (this->out ? args[2]->ip_daddr : args[2]->ip_saddr)] = count();
+}
+
+/* A listener's answer, by either family. */
+tcp:::send
+/(args[4]->tcp_flags & (TH_SYN | TH_ACK)) == (TH_SYN | TH_ACK)/
+{
+	@answers[tcp_state_string[args[3]->tcps_state], args[3]->tcps_lport] = count();
+}
+
+udp:::send, udp:::receive
+{
+	this->out = probename == "send";
+	@["udp-ends", args[3]->udps_lport == (this->out ? args[4]->udp_sport : args[4]->udp_dport) &&
+	    args[3]->udps_rport == (this->out ? args[4]->udp_dport : args[4]->udp_sport),
+	    args[3]->udps_laddr == (this->out ? args[2]->ip_saddr : args[2]->ip_daddr) &&
+	    args[3]->udps_raddr == (this->out ? args[2]->ip_daddr : args[2]->ip_saddr)] = count();
+}
+
 tcp:::state-change
 {
 	printf("state-change %d:%d %s>%s\n", args[3]->tcps_lport, args[3]->tcps_rport,
@@ -79,5 +105,6 @@ END
 	printa("COUNT %s %@d\n", @mib);
 	printa("COUNT %s %@d\n", @bytes);
 	printa("OWN %s %d%d %@d\n", @);
+	printa("ANSWER %s %d %@d\n", @answers);
 	printa("TTL %s %s %d %@d\n", @ttl);
 }
