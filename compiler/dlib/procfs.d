@@ -53,12 +53,12 @@ typedef struct psinfo {
 	uid_t pr_euid;			/* effective user */
 	gid_t pr_gid;			/* real group */
 	gid_t pr_egid;			/* effective group */
-	uintptr_t pr_addr;		/* of the task_struct */
+	uintptr_t pr_addr;		/* of the first thread's task_struct */
 	size_t pr_size;			/* KiB */
-	size_t pr_rssize;		/* KiB that are in memory */
+	size_t pr_rssize;		/* KiB that are in memory; since 6.2 without what CPUs count apart */
 	uint32_t pr_ttydev;		/* of the controlling terminal; -1: none */
 	uint64_t pr_start;		/* nanoseconds after boot */
-	uint64_t pr_time;		/* nanoseconds on a CPU */
+	uint64_t pr_time;		/* nanoseconds on a CPU: of the thread, and of those that ended */
 	char pr_fname[16];		/* name of what it executes */
 	char pr_psargs[80];		/* command line: arguments with blanks between */
 	int pr_wstat;			/* as wait(2) gives it, when a zombie */
@@ -125,15 +125,16 @@ translator psinfo_t < struct task_struct *T > {
 	pr_euid = T->real_cred->euid.val;
 	pr_gid = T->real_cred->gid.val;
 	pr_egid = T->real_cred->egid.val;
-	pr_addr = (uintptr_t)T;
+	pr_addr = (uintptr_t)T->group_leader;
 	pr_size = T->mm == NULL ? 0 : T->mm->total_vm * 4;
 	/* MM_FILEPAGES is 0, MM_ANONPAGES 1, MM_SHMEMPAGES 3. */
-	pr_rssize = T->mm == NULL ? 0 : 4 * (mm_pages[T->mm, 0] + mm_pages[T->mm, 1] + mm_pages[T->mm, 3]);
+	pr_rssize = T->mm == NULL || mm_pages[T->mm, 0] + mm_pages[T->mm, 1] + mm_pages[T->mm, 3] < 0 ? 0 :
+	    4 * (mm_pages[T->mm, 0] + mm_pages[T->mm, 1] + mm_pages[T->mm, 3]);
 	pr_ttydev = T->signal->tty == NULL ? -1 :
 	    (T->signal->tty->driver->major << 20) | (T->signal->tty->driver->minor_start + T->signal->tty->index);
-	pr_start = T->start_boottime;
-	pr_time = T->se.sum_exec_runtime;
-	pr_fname = T->comm;
+	pr_start = T->group_leader->start_boottime;
+	pr_time = T->se.sum_exec_runtime + T->signal->sum_sched_runtime;
+	pr_fname = T->group_leader->comm;
 	/* Another process's memory is not at hand: then its name. 79: one less than pr_psargs has. */
 	pr_psargs = T->mm != NULL && T->mm == curthread->mm ? copyinargs(T->mm->arg_start,
 	    T->mm->arg_end - T->mm->arg_start < 79 ? T->mm->arg_end - T->mm->arg_start : 79, T->comm) :

@@ -4,7 +4,6 @@
  *
  *   probe           fires in           arguments
  *   start           the new process    none
- *   exec            the caller         arg0: the path, a string in kernel memory
  *   exec-failure    the caller         arg0: errno
  *   lwp-start       the new thread     none
  *   signal-clear    the receiver       arg0: signal, taken by sigtimedwait() and the like
@@ -17,53 +16,18 @@
 #include "arch/call.h"
 #include "kmod/providers/site.h"
 
-enum { CALL, CALL_END, SITES };
+enum { CALL_END, SITES };
 
-enum { START, EXEC_ASKED, EXEC_FAILURE, LWP_START, SIGNAL_CLEAR, PROBES };
+enum { START, EXEC_FAILURE, LWP_START, SIGNAL_CLEAR, PROBES };
 
 static struct dbk_site_probe probes[PROBES] = {
 	[START] = { "start", CALL_END, 0 },
-	[EXEC_ASKED] = { "exec", CALL, 1 },
 	[EXEC_FAILURE] = { "exec-failure", CALL_END, 1 },
 	[LWP_START] = { "lwp-start", CALL_END, 0 },
 	[SIGNAL_CLEAR] = { "signal-clear", CALL_END, 1 },
 };
 
-/* 256: strsize unless it was set; a longer path is cut. */
-#define PATH_BYTES 256
-
 static const u64 no_args[1];
-
-static __probe_ctx noinline void fire_exec(struct dbk_site *site, u64 address)
-{
-	char path[PATH_BYTES];
-	u64 args[] = { (unsigned long)path };
-
-	if (!dbk_probe_is_enabled(&probes[EXEC_ASKED].probe))
-		return;
-	if (dbk_host_load_user_string(path, address, sizeof(path)) < 0)
-		path[0] = '\0';
-	dbk_site_fire(site, &probes[EXEC_ASKED], args);
-}
-
-static __probe_ctx_inline u64 exec_path(const struct pt_regs *regs, unsigned int index)
-{
-	return dbk_call_is_32bit() ? dbk_call_argument_32(regs, index) : dbk_call_argument(regs, index);
-}
-
-static __probe_ctx void on_call(void *site, struct pt_regs *regs, long number)
-{
-	switch (dbk_call_of(number)) {
-	case DBK_CALL_EXECVE:
-		fire_exec(site, exec_path(regs, 0));
-		break;
-	case DBK_CALL_EXECVEAT:
-		fire_exec(site, exec_path(regs, 1));
-		break;
-	default:
-		break;
-	}
-}
 
 static __probe_ctx void on_call_end(void *site, struct pt_regs *regs, long value)
 {
@@ -95,7 +59,6 @@ static __probe_ctx void on_call_end(void *site, struct pt_regs *regs, long value
 }
 
 static struct dbk_site sites[SITES] = {
-	[CALL] = { "sys_enter", on_call },
 	[CALL_END] = { "sys_exit", on_call_end },
 };
 

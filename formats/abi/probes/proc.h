@@ -19,9 +19,12 @@ DBK_PLACE(proc, "vmlinux", "", "lwp-create", "6.1+", TRACEPOINT, sched_process_f
 /* What each system call passes is looked at once (kmod/providers/proc.c). */
 DBK_CODED(proc, "start", "6.1+", TRACEPOINT, sys_exit)
 DBK_CODED(proc, "lwp-start", "6.1+", TRACEPOINT, sys_exit)
-DBK_CODED(proc, "exec", "6.1+", TRACEPOINT, sys_enter)
 DBK_CODED(proc, "exec-failure", "6.1+", TRACEPOINT, sys_exit)
 DBK_CODED(proc, "signal-clear", "6.1+", TRACEPOINT, sys_exit)
+
+/* In the caller, of execve() and execveat() by whatever table.  Without a path that can be read it is empty. */
+DBK_PLACE(proc, "vmlinux", "", "exec", "6.1+", ENTRY, do_execveat_common, (int from, struct filename *path), true,
+	  PASS(IS_ERR_OR_NULL(path) ? "" : path->name))
 
 /* In the new image. */
 DBK_PLACE(proc, "vmlinux", "", "exec-success", "6.1+", TRACEPOINT, sched_process_exec,

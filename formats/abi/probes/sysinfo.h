@@ -37,7 +37,7 @@ DBK_PLACE(sysinfo, "vmlinux", "", "syswrite", "6.1+", ENTRY, vfs_write vfs_write
 DBK_PLACE(sysinfo, "vmlinux", "", "readch", "6.1+", RETURN, vfs_read vfs_readv, (long bytes), bytes > 0, PASS(bytes))
 DBK_PLACE(sysinfo, "vmlinux", "", "writech", "6.1+", RETURN, vfs_write vfs_writev, (long bytes), bytes > 0, PASS(bytes))
 DBK_PLACE(sysinfo, "vmlinux", "", "namei", "6.1+", ENTRY, filename_lookup, (), true, PASS(1))
-DBK_PLACE(sysinfo, "vmlinux", "", "namei", "6.1+", ENTRY, do_filp_open do_file_open_root, (), true, PASS(1))
+DBK_PLACE(sysinfo, "vmlinux", "", "namei", "6.1+", ENTRY, do_filp_open do_file_open_root __filename_parentat, (), true, PASS(1))
 DBK_PLACE(sysinfo, "vmlinux", "", "modload", "6.1+", TRACEPOINT, module_load, (struct module *module),
 	  true, PASS(1))
 DBK_PLACE(sysinfo, "vmlinux", "", "modunload", "6.1+", TRACEPOINT, module_free, (struct module *module),

@@ -3,7 +3,7 @@
  * vfs.h - provider vfs: what is asked of file systems, by FreeBSD's names over Linux's functions
  *
  * entry has the inode that it is about, of a name its directory; the dentry; the name, of namei:lookup the path; and a number:
- * bytes, flags or a mode.  return has what the function returned, vop_reclaim 0.  Reads and writes are those of read(2) and its like; of
+ * bytes, flags or a mode.  namei:lookup is of paths that are walked: to open, to look at, to make or remove what they name.  return has what the function returned, vop_reclaim 0.  Reads and writes are those of read(2) and its like; of
  * 6.1's fdatasync() there is no vop_fsync.
  */
 DBK_PLACE(vfs, "vop", "vop_open", "entry", "6.1+", ENTRY, vfs_open,
@@ -96,8 +96,14 @@ DBK_PLACE(vfs, "vop", "vop_reclaim", "return", "6.1+", RETURN, evict, (), true, 
 DBK_PLACE(vfs, "namei", "lookup", "entry", "6.1+", ENTRY, filename_lookup,
 	  (int from, struct filename *path, unsigned int flags),
 	  !IS_ERR_OR_NULL(path), PASS(0, 0, path->name, flags))
-DBK_PLACE(vfs, "namei", "lookup", "return", "6.1+", RETURN, filename_lookup, (long result),
+DBK_PLACE(vfs, "namei", "lookup", "entry", "6.1+", ENTRY, do_filp_open __filename_parentat,
+	  (int from, struct filename *path), !IS_ERR_OR_NULL(path), PASS(0, 0, path->name, 0))
+DBK_PLACE(vfs, "namei", "lookup", "entry", "6.1+", ENTRY, do_file_open_root,
+	  (const struct path *root, const char *path), true, PASS(0, 0, path, 0))
+DBK_PLACE(vfs, "namei", "lookup", "return", "6.1+", RETURN, filename_lookup __filename_parentat, (long result),
 	  true, PASS(result))
+DBK_PLACE(vfs, "namei", "lookup", "return", "6.1+", RETURN, do_filp_open do_file_open_root, (struct file *file),
+	  true, PASS(IS_ERR(file) ? PTR_ERR(file) : 0))
 
 /* One part of a path in the cache of names: hit-negative is known not to be there. */
 DBK_PLACE(vfs, "namecache", "lookup", "hit", "6.1+", RETURN, lookup_fast, (struct dentry *entry),

@@ -4,7 +4,9 @@
  *
  * arg0 is by how much the counter goes up; those of swapping count pages.
  */
-DBK_PLACE(vminfo, "vmlinux", "", "as_fault", "6.1+", ENTRY, handle_mm_fault, (), true, PASS(1))
+/* A fault that has to wait for its page is begun again. */
+DBK_PLACE(vminfo, "vmlinux", "", "as_fault", "6.1+", RETURN, handle_mm_fault, (unsigned long result),
+	  !(result & VM_FAULT_RETRY), PASS(1))
 DBK_PLACE(vminfo, "vmlinux", "", "maj_fault", "6.1+", RETURN, handle_mm_fault, (unsigned long result),
 	  !(result & VM_FAULT_ERROR) && (result & VM_FAULT_MAJOR), PASS(1))
 

@@ -32,6 +32,9 @@ sysinfo:::namei, vfs:namei:lookup:entry /between && pid == $target/
 	@walked[probeprov == "vfs" ? "lookup" : "namei"] = count();
 }
 
+/* Of 6.1's fstat() the path is empty. */
+vfs:namei:lookup:entry /between && pid == $target && args[2] != ""/ { @walked["named"] = count(); }
+
 syscall::openat:entry /between && pid == $target/ { @walked[probefunc] = count(); }
 
 vminfo::: /between && pid == $target/ { @memory[probename] = sum(arg0); }
