@@ -77,6 +77,13 @@ static bool name_copy(char *to, const char *untrusted, bool may_be_empty)
 	return false;
 }
 
+/* Programs name these without their provider, and would have them of any. */
+static bool is_of_the_engine(const char *name)
+{
+	return strcmp(name, "BEGIN") == 0 || strcmp(name, "END") == 0 || strcmp(name, "ERROR") == 0 ||
+	       strncmp(name, "tick-", 5) == 0 || strncmp(name, "profile-", 8) == 0;
+}
+
 /* Names that end in a number are those of processes' providers. */
 static bool provider_copy(char *to, const char *untrusted)
 {
@@ -122,7 +129,7 @@ static struct foreign_probe *foreign_create(struct module *owner, const char *pr
 		return ERR_PTR(-ENOMEM);
 	if (!provider_copy(foreign->provider, provider) ||
 	    !name_copy(foreign->function, function, true) ||
-	    !name_copy(foreign->name, name, false)) {
+	    !name_copy(foreign->name, name, false) || is_of_the_engine(foreign->name)) {
 		kfree(foreign);
 		return ERR_PTR(-EINVAL);
 	}

@@ -97,9 +97,10 @@ static int kinst_publish(const struct dbk_requester *requester, const char *func
 	kinst->kprobe.addr = (kprobe_opcode_t *)address;
 	kinst->kprobe.pre_handler = on_instruction;
 	kinst->kprobe.flags = KPROBE_FLAG_DISABLED;
-	if (register_kprobe(&kinst->kprobe) != 0) {
+	err = register_kprobe(&kinst->kprobe);
+	if (err) {
 		kfree(kinst);
-		return 0;
+		return err == -ENOMEM ? err : 0;
 	}
 	kinst->named.probe.module = "vmlinux";
 	kinst->named.probe.function = kinst->function;
@@ -146,13 +147,21 @@ static int function_count(void *data, const char *name, unsigned long address)
 }
 
 /* Where the only function of a name begins; 0: there is none, or there are several, and an offset
- * would be of any. */
+ * would be of any.  The last one is remembered: many offsets of one function are asked for one by one, and the kernel's own
+ * functions stay. */
 static unsigned long only_function(const char *function)
 {
+	static char last_name[KSYM_NAME_LEN]; /* [S] */
+	static unsigned long last_address;    /* [S] */
 	struct only only = { .name = function };
 
+	if (strcmp(function, last_name) == 0)
+		return last_address;
 	dbk_symbols_walk(function_count, &only);
-	return only.count == 1 ? only.address : 0;
+	last_address = only.count == 1 ? only.address : 0;
+	if (strscpy(last_name, function, sizeof(last_name)) < 0)
+		last_name[0] = '\0';
+	return last_address;
 }
 
 /* Provider and function are named as they are; a glob would be most of the kernel's instructions. */

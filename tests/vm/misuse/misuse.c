@@ -94,6 +94,8 @@ static int __init misuse_init(void)
 		try("misuse", "", "a*", 0));
 	pr_info("misuse: providers %d %d %d %d %d\n", try("", "", "a", 0), try("misuse1", "", "a", 0),
 		try("fbt", "", "a", 0), try("vminfo", "", "a", 0), try("sample", "", "a", 0));
+	pr_info("misuse: of the engine %d %d %d\n", try("misuse", "", "BEGIN", 0), try("misuse", "", "tick-1s", 0),
+		try("misuse", "", "profile-97", 0));
 	pr_info("misuse: arguments %d\n", try("misuse", "", "a", 11));
 	pr_info("misuse: twice %d\n", daybreak_provider_register("misuse", kept, 2));
 	pr_info("misuse: many %lld\n", take_many_back());

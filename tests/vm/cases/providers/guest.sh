@@ -58,6 +58,7 @@ equal own-probes-fire "$(daybreak dtrace -qs /tmp/own.d -c 'sh /tmp/rounds' 2>&1
 holds load-misuse insmod /share/in/misuse.ko
 equal names-that-cannot-be "$(dmesg | sed -n 's/.*misuse: names //p')" "-22 -22 -22 -22 -22 -22"
 equal providers-that-cannot-be "$(dmesg | sed -n 's/.*misuse: providers //p')" "-22 -22 -17 -17 -17"
+equal names-of-the-engine "$(dmesg | sed -n 's/.*misuse: of the engine //p')" "-22 -22 -22"
 equal arguments-that-cannot-be "$(dmesg | sed -n 's/.*misuse: arguments //p') $(dmesg | sed -n 's/.*misuse: twice //p')" "-22 -17"
 # All after one wait: each by itself took 105 s.
 ms=$(dmesg | sed -n 's/.*misuse: many //p')
