@@ -305,6 +305,18 @@ static int publish(struct dbk_consumer *consumer, struct dbk_probe *probe, struc
 	return error;
 }
 
+/* A few clauses on every function are a million ECBs; and each coming of a module's probes is in the metadata. */
+static int check_memory(const struct dbk_consumer *consumer, struct dbk_reason *reason)
+{
+	uint64_t most = dbk_host_alloc_max();
+
+	if (consumer->ecb_count * sizeof(struct dbk_ecb) + consumer->list_bytes <= most)
+		return 0;
+	return dbk_refuse(reason, -E2BIG,
+			  "its clauses on all their probes take more than %U bytes of memory",
+			  most);
+}
+
 int dbk_ecbs_add(struct dbk_consumer *consumer, struct dbk_probe *probe, bool *matched_ret)
 {
 	struct dbk_ecb *list = NULL, **link = &list, *ecb;
@@ -333,6 +345,11 @@ int dbk_ecbs_add(struct dbk_consumer *consumer, struct dbk_probe *probe, bool *m
 	}
 	if (list == NULL)
 		return error;
+	published = check_memory(consumer, NULL);
+	if (published != 0) {
+		dbk_ecbs_free(list);
+		return published;
+	}
 	/* All at once: a firing sees none or all clauses of the enabling. */
 	published = publish(consumer, probe, list);
 	if (published != 0)
@@ -357,20 +374,6 @@ static uint32_t probes_at_once(const struct dbk_probedesc *description)
 	uint32_t probes = MATCH_WORK_AT_ONCE / DBK_PROBE_NAME_BYTES_MAX / bytes;
 
 	return probes == 0 ? 1 : probes;
-}
-
-/* A few clauses on every function are a million ECBs. */
-static int check_memory(const struct dbk_consumer *consumer, struct dbk_reason *reason)
-{
-	uint64_t each = sizeof(struct dbk_ecb) + sizeof(struct dbk_meta_ecb);
-	uint64_t most = dbk_host_alloc_max();
-
-	/* A path of thousands of bytes is in the metadata with each of its functions. */
-	if (consumer->ecb_count * each + consumer->probe_name_bytes <= most)
-		return 0;
-	return dbk_refuse(reason, -E2BIG,
-			  "its clauses on all their probes take more than %U bytes of memory",
-			  most);
 }
 
 static int pause_enabling(const struct dbk_consumer *consumer, struct dbk_reason *reason)

@@ -256,6 +256,7 @@ static int append(struct dbk_consumer *consumer, enum dbk_meta_kind kind, struct
 	/* The first is small: most enablings name few probes. */
 	uint32_t block_bytes = *count == 0 ? LIST_BLOCK_MIN : LIST_BLOCK_BYTES, room;
 
+	consumer->list_bytes += bytes;
 	if (*block != NULL && dbk_meta_block_append(*block, entry, bytes))
 		return 0;
 	dbk_host_cpus_lock();
@@ -292,7 +293,6 @@ static int add_probe(struct dbk_consumer *consumer, const struct dbk_probe *prob
 
 	for (i = 0; i < 4; i++)
 		bytes += lengths[i] = length_of(names[i]);
-	consumer->probe_name_bytes += bytes;
 	bytes = (uint32_t)DBK_ROUND_UP(bytes, 8);
 	entry = dbk_host_alloc(bytes);
 	if (entry == NULL)

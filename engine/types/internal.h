@@ -306,7 +306,7 @@ struct dbk_consumer {
 	bool enabled;		    /* [L] new probes are matched */
 	uint32_t next_epid;	    /* [L] from 1 */
 	uint32_t ecb_count;	    /* [L] */
-	uint64_t probe_name_bytes;  /* [L] of probes that are in the metadata */
+	uint64_t list_bytes;	    /* [L] of probes and ECBs in the metadata, where what went stays */
 	struct dbk_ecb *ecbs;	    /* [L] all, newest first */
 	/* Blocks never move and the count is stored last: read without a lock, added under [H].
 	 * Chunk k has DBK_REGION_CHUNK << k of them. */

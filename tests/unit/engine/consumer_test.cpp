@@ -530,6 +530,31 @@ TEST_CASE("names of probes count as memory of an enabling", "[engine][consumer]"
     dbk_consumer_destroy(consumer);
 }
 
+TEST_CASE("probes that come and go take no more memory than an enabling may", "[engine][consumer]") {
+    Engine engine;
+    Dof dof;
+    dof.ecb("test:::go", {dof.trace(constant(7))});
+    auto* consumer = engine.start(dof.build());
+    dbk_probe probe{};
+    probe.provider = "test";
+    probe.module = probe.function = "";
+    probe.name = "go";
+    host.alloc_max = 1 << 14;
+    uint32_t comings = 0;
+    while (dbk_probe_add(engine.get(), &probe) == 0 && ++comings < 1000)
+        dbk_probe_remove(engine.get(), &probe);
+    CHECK(comings > 50);
+    CHECK(comings < 300); // of a probe, its name and a clause
+    CHECK(drops(consumer, DBK_DROP_MISSED) == 1);
+    CHECK_FALSE(dbk_probe_is_enabled(&probe));
+    dbk_probe_remove(engine.get(), &probe);
+    host.alloc_max = 1 << 20;
+    CHECK(dbk_probe_add(engine.get(), &probe) == 0);
+    engine.fire(probe);
+    CHECK(values(consumer) == std::vector<uint64_t>{7});
+    dbk_probe_remove(engine.get(), &probe);
+}
+
 TEST_CASE("a nested firing is a drop, never a recursion", "[engine][nested]") {
     Engine engine;
     auto& outer = engine.probe("test", "m", "f", "outer");
