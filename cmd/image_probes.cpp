@@ -33,6 +33,13 @@ constexpr SystemCall kSystemCalls[] = {
 #include "system_calls.inc"
 };
 
+/// Newer than the headers of Debian 12; their functions are called by the same names.
+constexpr const char* kLaterCalls[] = {
+    "cachestat",         "fchmodat2",         "map_shadow_stack", "futex_wake", "futex_wait",
+    "futex_requeue",     "statmount",         "listmount",        "mseal",      "lsm_get_self_attr",
+    "lsm_set_self_attr", "lsm_list_modules",  "setxattrat",       "getxattrat", "listxattrat",
+    "removexattrat",     "open_tree_attr",    "file_getattr",     "file_setattr"};
+
 /// What the kernel calls the functions of its tables.
 constexpr SystemCall kSystemCallPrefixes[] = {
     {"vmlinux", "__x64_sys_"},
@@ -48,6 +55,10 @@ constexpr std::string_view kOwnPath[] = {
 
 bool is_pattern(const std::string& part) {
     return part.empty() || part.find_first_of("*?[\\") != std::string::npos;
+}
+
+bool is_later(const SystemCall& call) {
+    return std::ranges::find(kLaterCalls, std::string_view(call.name)) != std::end(kLaterCalls);
 }
 
 std::vector<std::string> texts(const std::vector<std::string_view>& views) {
@@ -260,7 +271,16 @@ std::string judge(const ProbeParts& parts, Places& places, std::vector<std::stri
 } // namespace
 
 std::span<const SystemCall> system_calls() {
-    return kSystemCalls;
+    static const std::vector<SystemCall> all = [] {
+        std::vector<SystemCall> calls(std::begin(kSystemCalls), std::end(kSystemCalls));
+        for (const char* later : kLaterCalls)
+            if (std::ranges::none_of(kSystemCalls, [&](const SystemCall& call) {
+                    return call.name == std::string_view(later);
+                }))
+                calls.insert(calls.end(), {{"vmlinux", later}, {"i386", later}});
+        return calls;
+    }();
+    return all;
 }
 
 base::Result<std::vector<DofProbeName>> image_probes(compiler::BtfKernelTypes& kernel) {
@@ -268,11 +288,13 @@ base::Result<std::vector<DofProbeName>> image_probes(compiler::BtfKernelTypes& k
     std::vector<DofProbeName> probes;
     for (const char* name : {"BEGIN", "END", "ERROR"})
         probes.push_back({"dtrace", "", "", name});
-    bool has_32bit = std::ranges::any_of(
-        functions, [](const auto& function) { return function.name == "__ia32_sys_read"; });
+    std::set<std::string, std::less<>> names;
+    for (const compiler::KernelFunction& function : functions)
+        names.insert(function.name);
     // Whether calls of x32 are taken, its command line says.
-    for (const SystemCall& call : kSystemCalls)
-        if (call.module == "vmlinux"sv || (has_32bit && call.module == "i386"sv))
+    for (const SystemCall& call : system_calls())
+        if (names.count(call.module == "i386"sv ? "__ia32_sys_read" : "__x64_sys_read") != 0 &&
+            call.module != "x32"sv && (!is_later(call) || names.count(std::string("__x64_sys_") + call.name) != 0))
             for (const char* name : {"entry", "return"})
                 probes.push_back({"syscall", call.module, call.name, name});
     DBK_TRY(const compiler::Btf* btf, kernel.vmlinux());

@@ -23,7 +23,7 @@ struct SystemCall {
     const char* name;
 };
 
-/// Returns the system calls that the headers have, by table.
+/// Returns the system calls that the headers have, by table, and those that came later.
 std::span<const SystemCall> system_calls();
 
 /// Returns the probes of the kernel itself, in the order of providers; those that exist because

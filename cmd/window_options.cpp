@@ -35,15 +35,6 @@ std::string quoted(const char* option, const std::string& text) {
     return std::string(option) + " '" + text + "'";
 }
 
-/// `given` is quoted(), for messages.
-Result<compiler::ProbeDescription> parse_probe(const std::string& given, const std::string& text) {
-    compiler::ProbeDescription description;
-    if (!compiler::split_probe_description(text, compiler::ProbeSpec::name, description))
-        return errorf(base::ErrorCode::invalid,
-                      "%s: not a probe description (provider:module:function:name)", given.c_str());
-    return description;
-}
-
 Result<analyze::WantedProbes> matching_probes(const std::string& given, const std::string& text,
                                               const formats::Recording& recording) {
     DBK_TRY(compiler::ProbeDescription description, parse_probe(given, text));
@@ -368,6 +359,14 @@ Result<uint64_t> first_of_probe_ns(const char* option, const std::string& text,
                       given.c_str(), damage_text(recording));
     complain_of_earlier(given, recording);
     return *first_ns;
+}
+
+Result<compiler::ProbeDescription> parse_probe(const std::string& given, const std::string& text) {
+    compiler::ProbeDescription description;
+    if (!compiler::split_probe_description(text, compiler::ProbeSpec::name, description))
+        return errorf(base::ErrorCode::invalid,
+                      "%s: not a probe description (provider:module:function:name)", given.c_str());
+    return description;
 }
 
 Result<analyze::WantedProbes> probes_asked_for(const WindowOptions& options,

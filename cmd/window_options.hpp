@@ -6,6 +6,7 @@
 #include "analyze/decode/wanted_probes.hpp"
 #include "analyze/decode/window.hpp"
 #include "cmd/command.hpp"
+#include "compiler/syntax/ast_types.hpp"
 #include "formats/trace/reader.hpp"
 
 namespace daybreak::cmd {
@@ -43,6 +44,10 @@ base::Result<analyze::TimeWindow> apply_window_options(const WindowOptions& opti
 /// The error of an option that names a moment outside the recording; says what that covers.
 base::Error outside_error(const char* option, const std::string& text,
                           const formats::Recording& recording);
+
+/// Returns the parts of a description.  `given` is what a message begins with: "--probe 'a:b'".
+base::Result<compiler::ProbeDescription> parse_probe(const std::string& given,
+                                                     const std::string& text);
 
 /// Returns the probes of the recording that --probe describes.
 /// Errors: invalid as above; not_found, when no probe matches.  The message names some that it has.

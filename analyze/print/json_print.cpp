@@ -3,6 +3,7 @@
 // JSON printing.
 #include "analyze/print/json_print.hpp"
 
+#include "analyze/print/bytes.hpp"
 #include "analyze/print/default_print.hpp"
 #include "analyze/print/distribution.hpp"
 #include "analyze/print/text.hpp"
@@ -46,7 +47,12 @@ void append_json_value(std::string& out, const Value& value, const PrintContext&
     case ValueKind::ustack:
         append_stack(out, value, context, note_ret);
         break;
-    case ValueKind::bytes:
+    case ValueKind::bytes: // as in text, an array of char is a string
+        if (!value.data.empty() && value.data[0] != std::byte{0} && is_printable_string(value.data)) {
+            base::append_json_string(out, value.text().substr(0, value.text().find('\0')));
+            break;
+        }
+        [[fallthrough]];
     case ValueKind::memory:
         append_hex(out, value.data);
         break;

@@ -5,12 +5,14 @@
 #include "base/json.hpp"
 #include "cmd/commands.hpp"
 #include "cmd/dtrace/dtrace.hpp"
+#include "cmd/dtrace/listing.hpp"
 #include "cmd/image_probes.hpp"
 #include "cmd/program.hpp"
 #include "cmd/trace_files.hpp"
 #include "cmd/trace_sink.hpp"
 #include "cmd/window_options.hpp"
 #include "compiler/diagnostics/other_tracers.hpp"
+#include "engine/sim/bare_host.hpp"
 #include "recorder/device.hpp"
 
 #include <memory>
@@ -73,20 +75,49 @@ base::Result<void> list_kernel(bool json, TerminalSink& sink) {
     }
 }
 
-base::Result<void> list_image(const std::string& image, bool json, TerminalSink& sink) {
+/// The probes that a kernel will have, or of these those that the descriptions name.
+base::Result<void> list_image(const std::string& image, const std::vector<std::string>& named,
+                              bool json, bool verbose, TerminalSink& sink) {
+    std::vector<compiler::ProbeDescription> descriptions(named.empty() ? 1 : 0);
+    for (const std::string& text : named) {
+        DBK_TRY(compiler::ProbeDescription description, parse_probe("'" + text + "'", text));
+        descriptions.push_back(std::move(description));
+    }
     DBK_TRY(compiler::KernelSource where, kernel_source_of(image));
     compiler::BtfKernelTypes kernel(std::move(where));
     DBK_TRY(std::vector<formats::DofProbeName> probes, image_probes(kernel));
+    compiler::ProbeArgumentTypes types(&kernel);
+    std::vector<bool> matched(descriptions.size());
     std::string line;
-    auto print = json ? analyze::print_probe_json : analyze::print_probe;
     if (!json)
         analyze::print_probe_heading(line);
     uint32_t number = 0;
     for (const formats::DofProbeName& probe : probes) {
-        print(line, ++number, probe.provider, probe.module, probe.function, probe.name);
+        number++;
+        bool wanted = false;
+        for (size_t i = 0; i < descriptions.size(); i++)
+            if (sim::names_match(descriptions[i], probe))
+                matched[i] = wanted = true;
+        if (!wanted)
+            continue;
+        if (json)
+            analyze::print_probe_json(line, number, probe.provider, probe.module, probe.function,
+                                      probe.name);
+        else
+            print_listed(line, {number, probe.provider, probe.module, probe.function, probe.name},
+                         verbose ? &types : nullptr);
         sink.write(line);
         line.clear();
     }
+    sink.write(line);
+    for (size_t i = 0; i < named.size(); i++)
+        if (!matched[i]) {
+            const compiler::ProbeDescription& one = descriptions[i];
+            std::string why = compiler::hint_for_missing_probe(one.provider, one.module,
+                                                               one.function, one.name);
+            complain("'" + named[i] + "' names none of that kernel's probes" +
+                     (why.empty() ? "" : " (" + why + ")"));
+        }
     return {};
 }
 
@@ -133,8 +164,8 @@ void add_list(Command app, int& status) {
         command.get_option(option).needs("FILE");
     command
         .add_option("--kernel", *image,
-                    "List those that a kernel will have: a release, or the path of its image")
-        .excludes("FILE");
+                    "List those that a kernel will have: a release, or the path of its image; FILE "
+                    "is then a probe description");
     auto unavailable = std::make_shared<bool>(false);
     command
         .add_flag("--unavailable", *unavailable,
@@ -147,20 +178,22 @@ void add_list(Command app, int& status) {
                      "List the probes that FILE, probe descriptions, name (as dtrace -l)");
     command.add_flag("-v", *verbose, "List them with the types of args[] and the stability");
     for (const char* flag : {"-l", "-v"})
-        for (const char* other : {"--kernel", "--unavailable", "--json", "--boot", "--since",
-                                  "--until", "--ring", "--cpu", "--probe"})
+        for (const char* other : {"--unavailable", "--json", "--boot", "--since", "--until",
+                                  "--ring", "--cpu", "--probe"})
             command.get_option(flag).excludes(other);
     command.footer("\nWithout FILE the running kernel is asked.\n\nExample: the system calls that "
                    "can be traced here (as root)\n"
                    "  daybreak list -l syscall:::entry\nExample: what a probe has for arguments\n"
                    "  daybreak list -lv io:::start\nExample: what the next kernel will have\n"
-                   "  daybreak list --kernel /boot/vmlinuz-6.12.117+deb12-amd64");
+                   "  daybreak list -v --kernel /boot/vmlinuz-6.12.117+deb12-amd64 io:::");
+    for (const char* option : {"--boot", "--since", "--until", "--ring", "--cpu", "--probe"})
+        command.get_option("--kernel").excludes(option);
     command.callback([files, window, image, unavailable, json, described, verbose, &status] {
-        if (*described || *verbose) {
+        if (image->empty() && (*described || *verbose)) {
             status = list_described(files->paths, *verbose);
             return;
         }
-        if (!files->paths.empty()) {
+        if (image->empty() && !files->paths.empty()) {
             status = list_trace(*files, *window, *json);
             return;
         }
@@ -169,7 +202,7 @@ void add_list(Command app, int& status) {
         if (*unavailable)
             list_unavailable(*json, sink);
         else
-            done = image->empty() ? list_kernel(*json, sink) : list_image(*image, *json, sink);
+            done = image->empty() ? list_kernel(*json, sink) : list_image(*image, files->paths, *json, *verbose, sink);
         sink.flush();
         status = done.ok() ? static_cast<int>(finish_stdout()) : fail(done.error());
     });

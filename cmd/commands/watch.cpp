@@ -95,6 +95,11 @@ base::Result<std::optional<Profile>> chosen_profile(const WatchArguments& argume
                             base::suggestion(arguments.profile, profile_names()).c_str());
     }
     for (const std::string& word : arguments.words) {
+        if (word.find_first_of("{};\"#\n") != word.npos)
+            return base::errorf(base::ErrorCode::invalid,
+                                "'%s' is more than a name: WORD is a profile, a system call, a "
+                                "function or a probe description; -E takes D",
+                                base::visible(word).c_str());
         DBK_TRY(std::optional<Profile> found, find_profile(word, profile_folders()));
         if (found && arguments.words.size() == 1 && !arguments.has_details())
             return found;

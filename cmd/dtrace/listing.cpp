@@ -48,17 +48,22 @@ private:
 };
 
 void Lines::add(const live::SessionProbe& probe, compiler::ProbeArgumentTypes* types) {
-    analyze::print_probe(text_, probe.id, probe.provider, probe.module, probe.function, probe.name);
-    if (types != nullptr) {
-        print_attributes(text_, "Probe Description Attributes", probe_attributes(probe));
-        print_attributes(text_, "Argument Attributes", argument_attributes(probe));
-        print_argument_types(text_, probe, *types);
-    }
+    print_listed(text_, probe, types);
     if (text_.size() >= kTextBytesMax)
         flush();
 }
 
 } // namespace
+
+void print_listed(std::string& text, const live::SessionProbe& probe,
+                  compiler::ProbeArgumentTypes* types) {
+    analyze::print_probe(text, probe.id, probe.provider, probe.module, probe.function, probe.name);
+    if (types == nullptr)
+        return;
+    print_attributes(text, "Probe Description Attributes", probe_attributes(probe));
+    print_attributes(text, "Argument Attributes", argument_attributes(probe));
+    print_argument_types(text, probe, *types);
+}
 
 void list_probes(const DtraceArguments& arguments, const CompiledPrograms* compiled,
                  live::ProbeIndex& probes, compiler::KernelTypes* kernel, DtraceOutput& output) {

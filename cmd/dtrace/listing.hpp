@@ -14,6 +14,10 @@ namespace daybreak::cmd {
 void list_probes(const DtraceArguments& arguments, const CompiledPrograms* compiled,
                  live::ProbeIndex& probes, compiler::KernelTypes* kernel, DtraceOutput& output);
 
+/// Appends what -l prints of a probe, and what -lv does if `types` is not null.
+void print_listed(std::string& text, const live::SessionProbe& probe,
+                  compiler::ProbeArgumentTypes* types);
+
 /// Prints the stabilities of the index-th program, for -v.
 void print_stability(const CompiledPrograms& compiled, size_t index, DtraceOutput& output);
 

@@ -125,6 +125,10 @@ std::string hint_for_instruction(compiler::ProbeDescription description,
         return "kinst takes a function by its whole name: kinst::FUNCTION:OFFSET";
     if (!description.module.empty() && description.module != "vmlinux")
         return "kinst takes functions of the kernel itself (vmlinux), not of modules";
+    if (offset.find_first_not_of("0123456789") != offset.npos ||
+        (offset.size() > 1 && offset[0] == '0'))
+        return "OFFSET is a number of bytes, as 4 or 16: kinst::" + description.function +
+               ": has all";
     if (!exists(*setting.probes, description))
         return "the kernel has no function " + description.function +
                " with instructions that can be probed, or several";

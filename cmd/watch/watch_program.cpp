@@ -82,7 +82,9 @@ base::Result<std::string> profile_program(const Profile& profile, const std::str
                             "program has no predicate that asks `%s`",
                             profile.name.c_str(), kFilterName);
     // A message about the profile names the profile's own line.
-    const std::string& name = profile.path.empty() ? profile.name + ".d" : profile.path;
+    std::string name = profile.path.empty() ? profile.name + ".d" : profile.path;
+    std::ranges::replace_if(
+        name, [](char c) { return c == '"' || c == '\\' || c == '\n'; }, '?');
     return preamble(filter) + "# 1 \"" + name + "\"\n" + profile.text;
 }
 

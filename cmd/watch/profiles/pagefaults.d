@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * pagefaults.d - page faults of programs
+ * pagefaults.d - page faults of programs, the kernel's on their memory too
  */
 #pragma D option quiet
 
-sdt:vmlinux::page_fault_user
+vminfo:::as_fault
 /watched/
 {
 	@[execname] = count();
