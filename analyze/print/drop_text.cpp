@@ -78,8 +78,10 @@ Message drop_message(enum dbk_drop cause, uint64_t count, uint16_t cpu,
     if (names_cpu(cause))
         message.text += base::strprintf(" on CPU %u", unsigned{cpu});
     if (boot_interval_ns)
-        message.detail = "between " + seconds_text(boot_interval_ns->first) + " and " +
-                         seconds_text(boot_interval_ns->second);
+        message.detail = boot_interval_ns->second == UINT64_MAX
+                             ? "after " + seconds_text(boot_interval_ns->first)
+                             : "between " + seconds_text(boot_interval_ns->first) + " and " +
+                                   seconds_text(boot_interval_ns->second);
     return message;
 }
 

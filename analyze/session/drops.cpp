@@ -62,7 +62,9 @@ Message message_of(const Drop& drop) {
     std::optional<std::pair<uint64_t, uint64_t>> boot_ns;
     if (drop.interval_mono_ns)
         boot_ns = {drop.ring->clock.boot_ns(drop.interval_mono_ns->first),
-                   drop.ring->clock.boot_ns(drop.interval_mono_ns->second)};
+                   drop.interval_mono_ns->second == UINT64_MAX
+                       ? UINT64_MAX
+                       : drop.ring->clock.boot_ns(drop.interval_mono_ns->second)};
     Message message = drop_message(drop.cause, drop.count, drop.cpu, boot_ns);
     if (const formats::ProbeInfo* probe = drop.ring->find_probe(drop.last_probe_id))
         message.detail += (message.detail.empty() ? "last: " : ", last: ") + probe->text();

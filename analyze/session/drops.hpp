@@ -24,7 +24,8 @@ struct Drop {
     uint16_t cpu = 0;
     enum dbk_drop cause = DBK_DROP_PRINCIPAL;
     uint64_t count = 0;
-    /// CLOCK_MONOTONIC; it stands where the records have passed its end.  Empty: after all records.
+    /// CLOCK_MONOTONIC; it stands where the records have passed its end, which is UINT64_MAX where
+    /// it is not known.  Empty: after all records.
     std::optional<std::pair<uint64_t, uint64_t>> interval_mono_ns;
     uint32_t last_probe_id = 0; ///< whose firing the last one was; 0: not known
 };

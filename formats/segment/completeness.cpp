@@ -275,7 +275,9 @@ private:
                 seen[cause] = plus(seen[cause], one.drops[cause]);
                 sum_.intervals.push_back({static_cast<enum dbk_drop>(cause), one.drops[cause],
                                           one.first_sequence, one.from_mono_ns,
-                                          std::max(one.from_mono_ns, one.to_mono_ns)});
+                                          one.last_sequence == newest_
+                                              ? UINT64_MAX
+                                              : std::max(one.from_mono_ns, one.to_mono_ns)});
             }
         for (size_t cause = 0; cause < seen.size(); cause++) {
             uint64_t counted = cpu_.counters ? cpu_.counters->drops[cause] : 0;
@@ -289,27 +291,32 @@ private:
         sum_.errors = cpu_.counters ? cpu_.counters->errors : 0;
     }
 
+    /// Returns when segment i was no longer the open one; UINT64_MAX: nothing says it.
+    uint64_t end_ns(size_t i, const SegmentInfo& segment) const {
+        if (i + 1 < cpu_.segments.size())
+            return ring_.clock.mono_ns(cpu_.segments[i + 1].base_ticks(ring_.clock));
+        if (!cpu_.left_out.empty() && cpu_.left_out.back().last_sequence > segment.sequence)
+            return cpu_.left_out.back().from_mono_ns;
+        return UINT64_MAX;
+    }
+
     /// Adds what was dropped while segment i was the open one.
     void add_drops(size_t i, DropCounts& seen) {
         SegmentInfo segment = cpu_.segments[i];
         const SegmentDrops* counts = cpu_.drops_of(segment);
         if (!counts)
             return;
-        uint64_t end_ticks = segment.last_ticks;
-        if (i + 1 < cpu_.segments.size()) {
-            SegmentInfo next = cpu_.segments[i + 1];
-            if (next.sequence == segment.sequence + 1)
-                end_ticks = next.base_ticks(ring_.clock);
-        }
-        uint64_t from = ring_.clock.mono_ns(segment.base_ticks(ring_.clock));
-        uint64_t to = std::max(from, ring_.clock.mono_ns(end_ticks));
+        uint64_t begin = ring_.clock.mono_ns(segment.base_ticks(ring_.clock));
+        uint64_t last = std::max(begin, ring_.clock.mono_ns(segment.last_ticks));
+        uint64_t end = std::max(last, end_ns(i, segment));
         for (size_t cause = 0; cause < seen.size(); cause++) {
             uint64_t count = (*counts)[cause];
             if (count == 0)
                 continue;
             seen[cause] = plus(seen[cause], count);
-            sum_.intervals.push_back(
-                {static_cast<enum dbk_drop>(cause), count, segment.sequence, from, to});
+            // Full is a buffer after its last record.
+            sum_.intervals.push_back({static_cast<enum dbk_drop>(cause), count, segment.sequence,
+                                      cause == DBK_DROP_FILLED ? last : begin, end});
         }
     }
 

@@ -91,7 +91,8 @@ struct DropInterval {
     enum dbk_drop cause = DBK_DROP_PRINCIPAL;
     uint64_t count = 0;
     uint64_t sequence = 0;
-    uint64_t from_mono_ns = 0, to_mono_ns = 0;
+    uint64_t from_mono_ns = 0;
+    uint64_t to_mono_ns = 0; ///< UINT64_MAX: of a CPU's last segment nothing says when it ended
 };
 
 /// What one CPU recorded and what of it is here.

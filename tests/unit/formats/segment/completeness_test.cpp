@@ -298,7 +298,7 @@ TEST_CASE("drops carry their cause, count and interval", "[segment][completeness
     CHECK(c.intervals[0].from_mono_ns == 1000);
     CHECK(c.intervals[0].to_mono_ns == 1000 + kPerSegment);
     CHECK(c.intervals[1].count == 4);
-    CHECK(c.intervals[1].to_mono_ns == 1000 + kPerSegment + 4);
+    CHECK(c.intervals[1].to_mono_ns == UINT64_MAX); // the last segment may still be open
     CHECK(recording.has_losses());
 }
 
