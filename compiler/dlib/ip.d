@@ -16,6 +16,8 @@ typedef struct dbk_packet {
 	int32_t state;
 	int32_t old_state;
 	uint64_t is_received;
+	uint64_t local_port;
+	uint64_t remote_port;
 } dbk_packet_t;
 
 typedef struct pktinfo {
@@ -122,17 +124,11 @@ inline string packet_destination[dbk_packet_t *P] = P->version == 4 ? inet_ntoa(
 
 /*
  * The ends of a conversation are those of its socket, or, if that is of no one conversation (a listener, a socket of UDP that
- * is not connected) or there is none, those of the packet; TCP, UDP and SCTP have their ports first.
+ * is not connected) or there is none, those of the packet.  The module has looked which port it is.
  */
-inline uint16_t packet_port[dbk_packet_t *P, int offset] = P->transport == 0 ? 0 :
-    ntohs(*(uint16_t *)(P->transport + offset));
-inline uint16_t local_port[dbk_packet_t *P] =
-    P->sock != 0 && ((struct inet_sock *)P->sock)->inet_sport != 0 ? ntohs(((struct inet_sock *)P->sock)->inet_sport) :
-    packet_port[P, P->is_received ? 2 : 0];
+inline uint16_t local_port[dbk_packet_t *P] = ntohs(*(uint16_t *)P->local_port);
+inline uint16_t remote_port[dbk_packet_t *P] = ntohs(*(uint16_t *)P->remote_port);
 inline int is_one_conversation[dbk_packet_t *P] = P->sock != 0 && ((struct sock *)P->sock)->__sk_common.skc_dport != 0;
-inline uint16_t remote_port[dbk_packet_t *P] =
-    is_one_conversation[P] ? ntohs(((struct sock *)P->sock)->__sk_common.skc_dport) :
-    packet_port[P, P->is_received ? 0 : 2];
 inline string local_address[dbk_packet_t *P] =
     P->sock != 0 && (P->header == 0 || is_one_conversation[P]) ? sock_local[(struct sock *)P->sock] :
     P->is_received ? packet_destination[P] : packet_source[P];

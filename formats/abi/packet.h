@@ -20,8 +20,10 @@ struct dbk_packet {
 	int32_t state;	    /* of the connection, the new one when it changes */
 	int32_t old_state;
 	uint64_t is_received; /* 0: it is sent */
+	uint64_t local_port;  /* address of 2 bytes, network byte order: the socket's if it has both, else the packet's */
+	uint64_t remote_port;
 };
-DBK_ABI_SIZE(struct dbk_packet, 64);
+DBK_ABI_SIZE(struct dbk_packet, 80);
 DBK_ABI_AT(struct dbk_packet, skb, 0);
 DBK_ABI_AT(struct dbk_packet, sock, 8);
 DBK_ABI_AT(struct dbk_packet, header, 16);
@@ -32,5 +34,7 @@ DBK_ABI_AT(struct dbk_packet, payload_bytes, 44);
 DBK_ABI_AT(struct dbk_packet, state, 48);
 DBK_ABI_AT(struct dbk_packet, old_state, 52);
 DBK_ABI_AT(struct dbk_packet, is_received, 56);
+DBK_ABI_AT(struct dbk_packet, local_port, 64);
+DBK_ABI_AT(struct dbk_packet, remote_port, 72);
 
 #endif /* DBK_ABI_PACKET_H */

@@ -129,44 +129,81 @@ static __probe_ctx bool dbk_is_first_syn(const struct sock *sk, const struct sk_
 }
 
 /* Those of the packet that the kernel has taken off, as it receives it, too. */
-static __probe_ctx u32 bytes_from_header(const struct sk_buff *skb)
+static __probe_ctx_inline u32 bytes_from_header(const struct sk_buff *skb)
 {
 	return skb->len - skb_network_offset(skb);
 }
 
 /* What a listener sends (IPv6: as itself; IPv4: as a request) begins a connection. */
-static __probe_ctx int state_of(const struct sock *sk, bool received)
+static __probe_ctx_inline int state_of(const struct sock *sk, bool received)
 {
-	return sk->sk_state == TCP_NEW_SYN_RECV ||
-	       (sk->sk_state == TCP_LISTEN && !received && is_connection(sk)) ? TCP_SYN_RECV : sk->sk_state;
+	int state = sk->sk_state;
+
+	if (unlikely(state == TCP_NEW_SYN_RECV || (state == TCP_LISTEN && !received && is_connection(sk))))
+		return TCP_SYN_RECV;
+	return state;
+}
+
+/* Where the headers lie; member by member: a structure of zeros first costs as much as them all. */
+static __probe_ctx_inline void headers_fill(struct dbk_packet *packet, const struct sk_buff *skb)
+{
+	u32 bytes = sizeof(struct ipv6hdr), length;
+
+	packet->device = (unsigned long)skb->dev;
+	packet->header = (unsigned long)skb_network_header(skb);
+	packet->version = ip_hdr(skb)->version;
+	if (packet->version == 6) {
+		length = ntohs(ipv6_hdr(skb)->payload_len);
+		if (length != 0)
+			length += bytes;
+	} else {
+		bytes = ip_hdr(skb)->ihl * 4;
+		length = ntohs(ip_hdr(skb)->tot_len);
+	}
+	/* Of BIG TCP neither header has a length. */
+	packet->payload_bytes = (length ?: bytes_from_header(skb)) - bytes;
+	packet->transport = skb_transport_header_was_set(skb) ?
+		(unsigned long)skb_transport_header(skb) : packet->header + bytes;
+}
+
+static __probe_ctx_inline void socket_ports(struct dbk_packet *packet, const struct sock *sk)
+{
+	packet->local_port = (unsigned long)&inet_sk(sk)->inet_sport;
+	packet->remote_port = (unsigned long)&sk->sk_dport;
 }
 
 static __probe_ctx void packet_fill(struct dbk_packet *packet, const struct sock *sk,
 				    const struct sk_buff *skb, bool received)
 {
-	*packet = (struct dbk_packet){ .skb = (unsigned long)skb, .is_received = received };
-	if (sk && sk_fullsock(sk) && (sk->sk_protocol != IPPROTO_TCP || is_connection(sk)))
-		packet->sock = (unsigned long)sk;
-	if (packet->sock || (sk && !sk_fullsock(sk)))
-		packet->state = packet->old_state = state_of(sk, received);
-	if (!skb)
-		return;
-	packet->device = (unsigned long)skb->dev;
-	packet->header = (unsigned long)skb_network_header(skb);
-	packet->version = ip_hdr(skb)->version;
-	packet->transport = packet->header + sizeof(struct ipv6hdr);
-	/* Of BIG TCP neither header has a length. */
-	if (packet->version == 6) {
-		packet->payload_bytes = ntohs(ipv6_hdr(skb)->payload_len) ?:
-			bytes_from_header(skb) - sizeof(struct ipv6hdr);
-	} else {
-		u32 bytes = ip_hdr(skb)->ihl * 4;
+	bool is_full = sk && sk_fullsock(sk);
 
-		packet->transport = packet->header + bytes;
-		packet->payload_bytes = (ntohs(ip_hdr(skb)->tot_len) ?: bytes_from_header(skb)) - bytes;
+	packet->skb = (unsigned long)skb;
+	packet->is_received = received;
+	packet->sock = is_full && (sk->sk_protocol != IPPROTO_TCP || sk->sk_type == SOCK_STREAM) ?
+		(unsigned long)sk : 0;
+	packet->state = packet->sock || (sk && !is_full) ? state_of(sk, received) : 0;
+	packet->old_state = packet->state;
+	headers_fill(packet, skb);
+	/* The source's is the first in the header of TCP, UDP and SCTP, and the destination's the second. */
+	if (packet->sock && sk->sk_dport) {
+		socket_ports(packet, sk);
+	} else {
+		packet->local_port = packet->transport + (received ? 2 : 0);
+		packet->remote_port = packet->transport + (received ? 0 : 2);
 	}
-	if (skb_transport_header_was_set(skb))
-		packet->transport = (unsigned long)skb_transport_header(skb);
+}
+
+/* A change of a socket's state, without a packet. */
+static __probe_ctx_inline void change_fill(struct dbk_packet *packet, const struct sock *sk, int from,
+					   int to)
+{
+	packet->skb = packet->header = packet->transport = packet->device = 0;
+	packet->version = packet->payload_bytes = 0;
+	packet->is_received = false;
+	packet->sock = (unsigned long)sk;
+	packet->old_state = from;
+	packet->state = to;
+	socket_ports(packet, sk);
 }
 
 /* What a thread waits for: @bio before it is submitted, which makes it one of the whole disk unless it is of no sector. */
@@ -268,9 +305,7 @@ static __probe_ctx_inline void fire(const struct stable_firing *firing, const u6
 	({                                                                                         \
 		struct dbk_packet packet;                                                          \
 		const u64 words[] = { 0, WORD(&packet) };                                          \
-		packet_fill(&packet, sock, NULL, false);                                           \
-		packet.old_state = from;                                                           \
-		packet.state = to;                                                                 \
+		change_fill(&packet, sock, from, to);                                              \
 		fire(at, words);                                                                   \
 	})
 #define PASS_WAIT(lock, error)                                                                     \
