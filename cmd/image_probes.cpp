@@ -35,10 +35,10 @@ constexpr SystemCall kSystemCalls[] = {
 
 /// Newer than the headers of Debian 12; their functions are called by the same names.
 constexpr const char* kLaterCalls[] = {
-    "cachestat",         "fchmodat2",         "map_shadow_stack", "futex_wake", "futex_wait",
-    "futex_requeue",     "statmount",         "listmount",        "mseal",      "lsm_get_self_attr",
-    "lsm_set_self_attr", "lsm_list_modules",  "setxattrat",       "getxattrat", "listxattrat",
-    "removexattrat",     "open_tree_attr",    "file_getattr",     "file_setattr"};
+    "cachestat",         "fchmodat2",        "map_shadow_stack", "futex_wake",  "futex_wait",
+    "futex_requeue",     "statmount",        "listmount",        "mseal",       "lsm_get_self_attr",
+    "lsm_set_self_attr", "lsm_list_modules", "setxattrat",       "getxattrat",  "listxattrat",
+    "removexattrat",     "open_tree_attr",   "file_getattr",     "file_setattr"};
 
 /// What the kernel calls the functions of its tables.
 constexpr SystemCall kSystemCallPrefixes[] = {
@@ -92,8 +92,8 @@ public:
         return known->second;
     }
 
-    /// Whether the kernel has a place of a probe that is always of one: a tracepoint, or a function,
-    /// of which the compiler may have made a copy with a suffix.
+    /// Whether the kernel has a place of a probe that is always of one: a tracepoint, or a
+    /// function, of which the compiler may have made a copy with a suffix.
     Match match_one(const KernelProbe& probe) {
         Match best = probe.where[0] == '\0' ? Match::yes : Match::no;
         std::istringstream words(probe.where);
@@ -232,8 +232,8 @@ std::string nearest(const ProbeParts& parts, Places& places) {
             if (!(is_kinst ? way.provider == provider : sim::glob_match(way.provider, provider)) ||
                 is_pattern(place))
                 continue;
-            place = base::nearest_name(place,
-                                       places.of(is_kinst ? "fbt" : provider, way.module, true));
+            place =
+                base::nearest_name(place, places.of(is_kinst ? "fbt" : provider, way.module, true));
             if (!place.empty() && match(meant, places) == Match::yes)
                 return meant.text();
         }
@@ -257,8 +257,8 @@ std::string judge(const ProbeParts& parts, Places& places, std::vector<std::stri
     bool names_module = !parts.module.empty() && !is_provider(parts.module);
     if (of_module && !other && (names_module || (parts.module.empty() && any_place)))
         return "";
-    std::string hint = compiler::hint_for_missing_probe(parts.provider, parts.module,
-                                                        parts.function, parts.name);
+    std::string hint =
+        compiler::hint_for_missing_probe(parts.provider, parts.module, parts.function, parts.name);
     if (hint.empty())
         hint = base::did_you_mean(other ? other->text() : nearest(parts, places));
     bool is_misplaced = other && is_provider(parts.module);
@@ -294,7 +294,8 @@ base::Result<std::vector<DofProbeName>> image_probes(compiler::BtfKernelTypes& k
     // Whether calls of x32 are taken, its command line says.
     for (const SystemCall& call : system_calls())
         if (names.count(call.module == "i386"sv ? "__ia32_sys_read" : "__x64_sys_read") != 0 &&
-            call.module != "x32"sv && (!is_later(call) || names.count(std::string("__x64_sys_") + call.name) != 0))
+            call.module != "x32"sv &&
+            (!is_later(call) || names.count(std::string("__x64_sys_") + call.name) != 0))
             for (const char* name : {"entry", "return"})
                 probes.push_back({"syscall", call.module, call.name, name});
     DBK_TRY(const compiler::Btf* btf, kernel.vmlinux());

@@ -13,8 +13,8 @@ namespace daybreak::analyze {
 /// Returns "12 drops", "1 dynamic variable drop", "3 failed speculations (available ...)".
 std::string drop_phrase(enum dbk_drop cause, uint64_t count);
 
-/// Returns the message of one cause on one CPU, with the interval in boot time when it is known; its
-/// end may be UINT64_MAX, not known.
+/// Returns the message of one cause on one CPU, with the interval in boot time when it is known;
+/// its end may be UINT64_MAX, not known.
 Message drop_message(enum dbk_drop cause, uint64_t count, uint16_t cpu,
                      std::optional<std::pair<uint64_t, uint64_t>> boot_interval_ns);
 

@@ -48,7 +48,8 @@ void append_json_value(std::string& out, const Value& value, const PrintContext&
         append_stack(out, value, context, note_ret);
         break;
     case ValueKind::bytes: // as in text, an array of char is a string
-        if (!value.data.empty() && value.data[0] != std::byte{0} && is_printable_string(value.data)) {
+        if (!value.data.empty() && value.data[0] != std::byte{0} &&
+            is_printable_string(value.data)) {
             base::append_json_string(out, value.text().substr(0, value.text().find('\0')));
             break;
         }

@@ -113,8 +113,8 @@ base::Result<void> list_image(const std::string& image, const std::vector<std::s
     for (size_t i = 0; i < named.size(); i++)
         if (!matched[i]) {
             const compiler::ProbeDescription& one = descriptions[i];
-            std::string why = compiler::hint_for_missing_probe(one.provider, one.module,
-                                                               one.function, one.name);
+            std::string why =
+                compiler::hint_for_missing_probe(one.provider, one.module, one.function, one.name);
             complain("'" + named[i] + "' names none of that kernel's probes" +
                      (why.empty() ? "" : " (" + why + ")"));
         }
@@ -162,10 +162,10 @@ void add_list(Command app, int& status) {
     add_probe_option(command, *window);
     for (const char* option : {"--since", "--until", "--ring", "--cpu", "--probe"})
         command.get_option(option).needs("FILE");
-    command
-        .add_option("--kernel", *image,
-                    "List those that a kernel will have: a release, or the path of its image; FILE "
-                    "is then a probe description");
+    command.add_option(
+        "--kernel", *image,
+        "List those that a kernel will have: a release, or the path of its image; FILE "
+        "is then a probe description");
     auto unavailable = std::make_shared<bool>(false);
     command
         .add_flag("--unavailable", *unavailable,
@@ -202,7 +202,8 @@ void add_list(Command app, int& status) {
         if (*unavailable)
             list_unavailable(*json, sink);
         else
-            done = image->empty() ? list_kernel(*json, sink) : list_image(*image, files->paths, *json, *verbose, sink);
+            done = image->empty() ? list_kernel(*json, sink)
+                                  : list_image(*image, files->paths, *json, *verbose, sink);
         sink.flush();
         status = done.ok() ? static_cast<int>(finish_stdout()) : fail(done.error());
     });

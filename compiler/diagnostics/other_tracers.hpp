@@ -21,8 +21,8 @@ std::string hint_for_foreign_probe(std::string_view text);
 /// own, as a hint; "" for any other description.
 std::string hint_for_cpp_function(std::string_view text);
 
-/// A probe that DTrace has elsewhere and Linux has no place for; without a name all of the provider,
-/// with that of a module ("x32") or function ("vop_create") all of it.
+/// A probe that DTrace has elsewhere and Linux has no place for; without a name all of the
+/// provider, with that of a module ("x32") or function ("vop_create") all of it.
 struct MissingProbe {
     std::string_view provider, name, reason;
 };

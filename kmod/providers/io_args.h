@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * io_args.h - arg1 of the probes of provider io, (formats/abi/io.h)
+ * io_args.h - arg1 of the probes of provider io (formats/abi/io.h)
  */
 #ifndef DBK_PROVIDERS_IO_ARGS_H
 #define DBK_PROVIDERS_IO_ARGS_H

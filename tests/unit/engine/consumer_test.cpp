@@ -530,7 +530,8 @@ TEST_CASE("names of probes count as memory of an enabling", "[engine][consumer]"
     dbk_consumer_destroy(consumer);
 }
 
-TEST_CASE("probes that come and go take no more memory than an enabling may", "[engine][consumer]") {
+TEST_CASE("probes that come and go take no more memory than an enabling may",
+          "[engine][consumer]") {
     Engine engine;
     Dof dof;
     dof.ecb("test:::go", {dof.trace(constant(7))});
