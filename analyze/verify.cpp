@@ -30,11 +30,11 @@ void add(OutputDigest& digest, std::string_view text) {
 
 /// Returns "between 1.204311 s and 1.310020 s", "before 1.2 s", "after 1.3 s".
 std::string place_text(const RingRecording& ring, uint64_t from_mono_ns, uint64_t to_mono_ns) {
-    std::string from = seconds_text(ring.clock.boot_ns(from_mono_ns));
-    if (to_mono_ns == UINT64_MAX)
-        return from_mono_ns == 0 ? kNoTime : "after " + from;
-    std::string to = seconds_text(ring.clock.boot_ns(to_mono_ns));
-    return from_mono_ns == 0 ? "before " + to : "between " + from + " and " + to;
+    const bool is_open = to_mono_ns == UINT64_MAX;
+    const uint64_t to_boot_ns = is_open ? UINT64_MAX : ring.clock.boot_ns(to_mono_ns);
+    if (from_mono_ns == 0)
+        return is_open ? kNoTime : "before " + seconds_text(to_boot_ns);
+    return interval_text(ring.clock.boot_ns(from_mono_ns), to_boot_ns);
 }
 
 /// What is said to be missing of the CPU in all.

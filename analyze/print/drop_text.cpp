@@ -69,6 +69,12 @@ std::string seconds_text(uint64_t nanoseconds) {
                            nanoseconds / 1000 % 1'000'000);
 }
 
+std::string interval_text(uint64_t from_boot_ns, uint64_t to_boot_ns) {
+    std::string from = seconds_text(from_boot_ns);
+    return to_boot_ns == UINT64_MAX ? "after " + from
+                                    : "between " + from + " and " + seconds_text(to_boot_ns);
+}
+
 Message drop_message(enum dbk_drop cause, uint64_t count, uint16_t cpu,
                      std::optional<std::pair<uint64_t, uint64_t>> boot_interval_ns) {
     Message message;
@@ -78,10 +84,7 @@ Message drop_message(enum dbk_drop cause, uint64_t count, uint16_t cpu,
     if (names_cpu(cause))
         message.text += base::strprintf(" on CPU %u", unsigned{cpu});
     if (boot_interval_ns)
-        message.detail = boot_interval_ns->second == UINT64_MAX
-                             ? "after " + seconds_text(boot_interval_ns->first)
-                             : "between " + seconds_text(boot_interval_ns->first) + " and " +
-                                   seconds_text(boot_interval_ns->second);
+        message.detail = interval_text(boot_interval_ns->first, boot_interval_ns->second);
     return message;
 }
 

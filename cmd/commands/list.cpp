@@ -111,13 +111,9 @@ base::Result<void> list_image(const std::string& image, const std::vector<std::s
     }
     sink.write(line);
     for (size_t i = 0; i < named.size(); i++)
-        if (!matched[i]) {
-            const compiler::ProbeDescription& one = descriptions[i];
-            std::string why =
-                compiler::hint_for_missing_probe(one.provider, one.module, one.function, one.name);
-            complain("'" + named[i] + "' names none of that kernel's probes" +
-                     (why.empty() ? "" : " (" + why + ")"));
-        }
+        if (!matched[i])
+            complain(unmatched_text({descriptions[i].provider, descriptions[i].module,
+                                     descriptions[i].function, descriptions[i].name}));
     return {};
 }
 

@@ -65,6 +65,13 @@ void print_listed(std::string& text, const live::SessionProbe& probe,
     print_argument_types(text, probe, *types);
 }
 
+std::string unmatched_text(const formats::DofProbeName& description) {
+    std::string why = compiler::hint_for_missing_probe(description.provider, description.module,
+                                                       description.function, description.name);
+    return "failed to match " + description.text() + ": No probe matches description" +
+           (why.empty() ? "" : " (" + why + ")");
+}
+
 void list_probes(const DtraceArguments& arguments, const CompiledPrograms* compiled,
                  live::ProbeIndex& probes, compiler::KernelTypes* kernel, DtraceOutput& output) {
     std::optional<compiler::ProbeArgumentTypes> known_types;
@@ -89,11 +96,7 @@ void list_probes(const DtraceArguments& arguments, const CompiledPrograms* compi
             lines.flush();
             if (!found.empty())
                 continue;
-            std::string why = compiler::hint_for_missing_probe(
-                ecb->probe.provider, ecb->probe.module, ecb->probe.function, ecb->probe.name);
-            say(arguments.name, "failed to match " + ecb->probe.text() +
-                                    ": No probe matches description" +
-                                    (why.empty() ? "" : " (" + why + ")"));
+            say(arguments.name, unmatched_text(ecb->probe));
         }
     }
 }

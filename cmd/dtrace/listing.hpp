@@ -18,6 +18,10 @@ void list_probes(const DtraceArguments& arguments, const CompiledPrograms* compi
 void print_listed(std::string& text, const live::SessionProbe& probe,
                   compiler::ProbeArgumentTypes* types);
 
+/// Returns what is said of a description that names none of the probes, with the reason if Linux
+/// has no place for it.
+std::string unmatched_text(const formats::DofProbeName& description);
+
 /// Prints the stabilities of the index-th program, for -v.
 void print_stability(const CompiledPrograms& compiled, size_t index, DtraceOutput& output);
 

@@ -19,7 +19,7 @@ typedef struct dbk_io {
 	char *device_name;
 } dbk_io_t;
 
-/* b_flags.  Linux has no place for B_BUSY, B_DONE and B_PHYS. */
+/* b_flags; B_BUSY, B_DONE and B_PHYS are not known of a bio. */
 inline int B_ERROR = 0x000004;		/* it failed */
 inline int B_PAGEIO = 0x000010;		/* to or from the page cache */
 inline int B_READ = 0x000040;

@@ -108,6 +108,9 @@ translator lwpsinfo_t < struct task_struct *T > {
 inline int64_t mm_pages[struct mm_struct *M, int kind] = sizeof (M->rss_stat) < 4 * sizeof (struct percpu_counter) ?
     ((int64_t *)&M->rss_stat)[kind] : ((struct percpu_counter *)&M->rss_stat)[kind].count;
 
+/* MM_FILEPAGES is 0, MM_ANONPAGES 1, MM_SHMEMPAGES 3; without what each CPU counts apart it may be below 0. */
+inline int64_t mm_resident[struct mm_struct *M] = mm_pages[M, 0] + mm_pages[M, 1] + mm_pages[M, 3];
+
 /*
  * signal->pids[2] is the process group's (PIDTYPE_PGID), [3] the session's.  At the start of a process its
  * stack holds the count of arguments, then their addresses and a null, then those of the environment; the
@@ -127,9 +130,7 @@ translator psinfo_t < struct task_struct *T > {
 	pr_egid = T->real_cred->egid.val;
 	pr_addr = (uintptr_t)T->group_leader;
 	pr_size = T->mm == NULL ? 0 : T->mm->total_vm * 4;
-	/* MM_FILEPAGES is 0, MM_ANONPAGES 1, MM_SHMEMPAGES 3. */
-	pr_rssize = T->mm == NULL || mm_pages[T->mm, 0] + mm_pages[T->mm, 1] + mm_pages[T->mm, 3] < 0 ? 0 :
-	    4 * (mm_pages[T->mm, 0] + mm_pages[T->mm, 1] + mm_pages[T->mm, 3]);
+	pr_rssize = T->mm == NULL || mm_resident[T->mm] < 0 ? 0 : 4 * mm_resident[T->mm];
 	pr_ttydev = T->signal->tty == NULL ? -1 :
 	    (T->signal->tty->driver->major << 20) | (T->signal->tty->driver->minor_start + T->signal->tty->index);
 	pr_start = T->group_leader->start_boottime;

@@ -218,7 +218,7 @@ static int foreign_publish(struct foreign_probe *foreign)
 	return 0;
 }
 
-/* The caller's; in_atomic() does not know of rcu_read_lock() in a kernel that preempts its readers. */
+/* Whether the caller must not sleep; a kernel that preempts readers of RCU does not count them in in_atomic(). */
 static bool may_not_sleep(void)
 {
 	return in_atomic() || irqs_disabled() || rcu_preempt_depth() != 0;

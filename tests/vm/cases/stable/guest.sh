@@ -113,7 +113,8 @@ equal mib-fragments "$(number 'COUNT ipReasmReqds')" 3
 equal mib-looked-at "$(number 'COUNT udpInDatagrams')" 6
 # Of IPv4 and IPv6 a SYN, its answer, and ten bytes.
 at_least mib-sent-again "$(number 'COUNT tcpRetransSegs')" 6
-equal segments-say-it "$(of AGAIN)" "4 4"
+at_least segments-sent-again "$(of AGAIN | cut -d ' ' -f 2)" 4
+equal segments-say-it "$(of AGAIN | cut -d ' ' -f 1)" "$(of AGAIN | cut -d ' ' -f 2)"
 
 daybreak dtrace -o said -s $in/files.d -c 'known files' >known 2>errors
 equal files-no-faults "$(cat errors)" ""
