@@ -5,7 +5,7 @@
 #pragma D option dynvarsize=8m
 
 uint64_t sector[uintptr_t], bytes[uintptr_t], began[uintptr_t];
-uint64_t ended[uint32_t, uint64_t], last[uint32_t, uint64_t];
+uint64_t asked[uint32_t, uint64_t], ended[uint32_t, uint64_t], last[uint32_t, uint64_t];
 
 io:::start
 {
@@ -15,6 +15,7 @@ io:::start
 	sector[args[0]->b_addr] = args[0]->b_blkno;
 	bytes[args[0]->b_addr] = args[0]->b_bcount;
 	began[args[0]->b_addr] = timestamp;
+	asked[args[0]->b_edev, args[0]->b_blkno] = timestamp;
 	@names[args[1]->dev_name, args[1]->dev_statname, args[1]->dev_pathname, args[1]->dev_major, args[1]->dev_minor] = count();
 	@flags[args[1]->dev_name, args[0]->b_flags, args[0]->b_bcount == 65536, args[0]->b_iodone != 0] = count();
 }
@@ -44,13 +45,17 @@ io:::wait-start
 	@waits[args[1]->dev_name] = count();
 }
 
-/* Of no bytes: a flush, which a disk that has no cache never sees. */
+/*
+ * Of no bytes: a flush, which a disk that has no cache never sees.  A block was asked for before, and may be there when its
+ * thread begins to wait.
+ */
 io:::wait-done
 {
+	this->ended = ended[args[0]->b_edev, self->sector];
 	@waited[args[1]->dev_name, args[0]->b_addr == self->awaited, args[0]->b_blkno == self->sector,
 	    args[0]->b_bcount == self->bytes, self->bytes == 0 ||
-	    (ended[args[0]->b_edev, self->sector] > self->since && last[args[0]->b_edev, self->sector] == self->bytes)] =
-	    count();
+	    (this->ended > asked[args[0]->b_edev, self->sector] && last[args[0]->b_edev, self->sector] == self->bytes),
+	    self->bytes == 0 || this->ended > self->since] = count();
 	@lengths[args[1]->dev_name, args[0]->b_bcount, args[0]->b_flags] = count();
 	self->awaited = 0;
 	self->since = 0;
@@ -76,6 +81,6 @@ dtrace:::END
 	printa("NAMES %s %s %s %d:%d %@d\n", @names);
 	printa("FLAGS %s %x %d%d %@d\n", @flags);
 	printa("WAITS %s %@d\n", @waits);
-	printa("WAITED %s %d%d%d%d %@d\n", @waited);
+	printa("WAITED %s %d%d%d%d%d %@d\n", @waited);
 	printa("LENGTHS %s %d %x %@d\n", @lengths);
 }
