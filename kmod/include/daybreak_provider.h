@@ -22,6 +22,7 @@
 #include <linux/types.h>
 
 #define DAYBREAK_ARGS_MAX 10
+#define DAYBREAK_PROBES_MAX 1024 /* of one module at once; of all modules four times as many */
 
 struct daybreak_probe {
 	const char *function; /* "" or a word */
@@ -59,8 +60,8 @@ static inline void daybreak_provider_unregister(struct daybreak_probe *probes, u
  * May be called again, for more probes, of the same provider too.
  * Context: may sleep.
  * Return: 0; -EINVAL: a name or a number of arguments that cannot be; -EEXIST: the provider is
- * another's, or one of the probes is there; -ENOSPC: too many; -EWOULDBLOCK: not in this context;
- * -EINTR; -ENOMEM.  Then none is registered.
+ * another's, or one of the probes is there; -ENOSPC: more than DAYBREAK_PROBES_MAX, or other
+ * modules have all; -EWOULDBLOCK: not in this context; -EINTR; -ENOMEM.  Then none is registered.
  */
 static inline int daybreak_provider_register(const char *provider, struct daybreak_probe *probes,
 					     u32 count)

@@ -17,8 +17,8 @@
 #include "kmod/kernel/symbols.h"
 #include "kmod/providers/provider.h"
 
-/* Probes that are registered at once, of all modules; a power of two. */
-#define SLOTS 4096u
+/* Probes that are registered at once, of all modules: of four that have all they may. A power of two. */
+#define SLOTS (4u * DAYBREAK_PROBES_MAX)
 /* A name with its NUL. */
 #define NAME_BYTES 64
 
@@ -198,14 +198,29 @@ static int slots_make(void)
 	return 0;
 }
 
+/* A slot for a probe of @owner, or SLOTS. */
+static u32 slot_find(const struct module *owner)
+{
+	u32 free = SLOTS;
+	u32 owned = 0;
+	u32 i;
+
+	for (i = 0; i < SLOTS; i++) {
+		if (!slots[i])
+			free = min(free, i);
+		else if (slots[i]->owner == owner)
+			owned++;
+	}
+	return owned < DAYBREAK_PROBES_MAX ? free : SLOTS;
+}
+
 static int foreign_publish(struct foreign_probe *foreign)
 {
 	u32 i;
 
 	if (is_of_another(foreign->provider, foreign->owner) || is_there(foreign))
 		return -EEXIST;
-	for (i = 0; i < SLOTS && slots[i]; i++)
-		;
+	i = slot_find(foreign->owner);
 	if (i == SLOTS)
 		return -ENOSPC;
 	if (++turn > INT_MAX / SLOTS - 1)

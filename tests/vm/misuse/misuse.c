@@ -62,10 +62,13 @@ static int fire(const char *text, const struct kernel_param *parameter)
 static const struct kernel_param_ops fire_ops = { .set = fire };
 module_param_cb(fire, &fire_ops, NULL, 0200);
 
-/* Milliseconds that it takes to take many back, of which one is not ours and one is not there. */
-static s64 take_many_back(void)
+#define MANY 500
+
+/* Milliseconds that it takes to take many back, of which one is not ours and one is not there; @too_many_ret: what is
+ * returned for more than a module can have. */
+static s64 take_many_back(int *too_many_ret)
 {
-	static struct daybreak_probe many[500];
+	static struct daybreak_probe many[DAYBREAK_PROBES_MAX + 1];
 	static char names[ARRAY_SIZE(many)][8];
 	ktime_t begun;
 	u32 i;
@@ -74,11 +77,12 @@ static s64 take_many_back(void)
 		snprintf(names[i], sizeof(names[i]), "n%u", i);
 		many[i] = (struct daybreak_probe){ .function = "", .name = names[i] };
 	}
-	if (daybreak_provider_register("misuse_many", many, ARRAY_SIZE(many)) != 0)
+	*too_many_ret = daybreak_provider_register("misuse_many", many, ARRAY_SIZE(many));
+	if (daybreak_provider_register("misuse_many", many, MANY) != 0)
 		return -1;
 	many[1].handle ^= 1;
 	begun = ktime_get();
-	daybreak_provider_unregister(many, ARRAY_SIZE(many));
+	daybreak_provider_unregister(many, MANY);
 	__daybreak_probes_unregister(THIS_MODULE, (const struct daybreak_probe *)nowhere, U32_MAX);
 	return ktime_ms_delta(ktime_get(), begun);
 }
@@ -86,6 +90,8 @@ static s64 take_many_back(void)
 static int __init misuse_init(void)
 {
 	char name[200];
+	int too_many;
+	s64 ms;
 
 	memset(name, 'a', sizeof(name) - 1);
 	name[sizeof(name) - 1] = '\0';
@@ -98,7 +104,9 @@ static int __init misuse_init(void)
 		try("misuse", "", "profile-97", 0));
 	pr_info("misuse: arguments %d\n", try("misuse", "", "a", 11));
 	pr_info("misuse: twice %d\n", daybreak_provider_register("misuse", kept, 2));
-	pr_info("misuse: many %lld\n", take_many_back());
+	ms = take_many_back(&too_many);
+	pr_info("misuse: too many %d\n", too_many);
+	pr_info("misuse: many %lld\n", ms);
 	return daybreak_provider_register("misuse", kept, 1);
 }
 

@@ -60,6 +60,7 @@ equal names-that-cannot-be "$(dmesg | sed -n 's/.*misuse: names //p')" "-22 -22 
 equal providers-that-cannot-be "$(dmesg | sed -n 's/.*misuse: providers //p')" "-22 -22 -17 -17 -17"
 equal names-of-the-engine "$(dmesg | sed -n 's/.*misuse: of the engine //p')" "-22 -22 -22"
 equal arguments-that-cannot-be "$(dmesg | sed -n 's/.*misuse: arguments //p') $(dmesg | sed -n 's/.*misuse: twice //p')" "-22 -17"
+equal a-module-has-1024-at-most "$(dmesg | sed -n 's/.*misuse: too many //p')" -28
 # All after one wait: each by itself took 105 s.
 ms=$(dmesg | sed -n 's/.*misuse: many //p')
 at_least many-go-together $((20000 - ms)) 0
