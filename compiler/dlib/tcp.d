@@ -50,13 +50,14 @@ typedef struct tcpinfo {
 typedef struct tcpsinfo {
 	uintptr_t tcps_addr;		/* of the struct sock; 0: none, and what only it has is 0 */
 	int tcps_local;			/* 1: both addresses are the same */
-	int tcps_active;		/* always -1: who began it is not known */
+	int tcps_active;		/* 1: this side began it; 0: the other; -1: of no one connection */
 	uint16_t tcps_lport;		/* local port */
 	uint16_t tcps_rport;		/* remote port */
 	string tcps_laddr;		/* local address */
 	string tcps_raddr;		/* remote address */
 	int32_t tcps_state;		/* TCP_STATE_ of the connection, the new one when it changes */
-	uint32_t tcps_iss;		/* always 0 */
+	uint32_t tcps_iss;		/* of its first byte sent: of the SYN; 0: of no one connection */
+	uint32_t tcps_irs;		/* the same of what it receives; 0: none yet */
 	uint32_t tcps_suna;		/* first byte that is not acknowledged */
 	uint32_t tcps_snxt;		/* next to send */
 	uint32_t tcps_rack;		/* last byte that was acknowledged to the other side */
@@ -68,7 +69,7 @@ typedef struct tcpsinfo {
 	uint32_t tcps_cwnd;		/* bytes */
 	uint32_t tcps_cwnd_ssthresh;	/* bytes; 2147483647: none yet */
 	uint32_t tcps_sack_fack;	/* always 0 */
-	uint32_t tcps_sack_snxt;	/* always 0 */
+	uint32_t tcps_sack_snxt;	/* last segment that a SACK acknowledged; without one, tcps_suna */
 	uint32_t tcps_rto;		/* time after which it is sent again, ms */
 	uint32_t tcps_rtt;		/* smoothed time of a round trip, us */
 	uint32_t tcps_rtt_sd;		/* its mean deviation, us */
@@ -94,16 +95,28 @@ translator tcpinfo_t < dbk_packet_t *P > {
 	tcp_hdr = (struct tcphdr *)P->transport;
 };
 
+/*
+ * A listener belongs to all its clients.  A socket that was accepted has for multicast the interface by which its SYN came,
+ * which programs cannot set on a stream; and of its bytes that were acknowledged the kernel does not count the SYN.
+ */
+inline int tcp_is_one[dbk_packet_t *P] =
+    P->sock != 0 && P->state != TCP_STATE_LISTEN && ((struct sock *)P->sock)->__sk_common.skc_state != TCP_STATE_LISTEN;
+inline int tcp_is_accepted[dbk_packet_t *P] = ((struct inet_sock *)P->sock)->mc_index != 0 ||
+    (((struct sock *)P->sock)->__sk_common.skc_family == AF_INET6 && ((struct inet_sock *)P->sock)->pinet6->mcast_oif != 0);
+
 translator tcpsinfo_t < dbk_packet_t *P > {
 	tcps_addr = (uintptr_t)P->sock;
 	tcps_local = local_address[P] == remote_address[P];
-	tcps_active = -1;
+	tcps_active = tcp_is_one[P] ? !tcp_is_accepted[P] : -1;
 	tcps_lport = local_port[P];
 	tcps_rport = remote_port[P];
 	tcps_laddr = local_address[P];
 	tcps_raddr = remote_address[P];
 	tcps_state = P->state;
-	tcps_iss = 0;
+	tcps_iss = !tcp_is_one[P] ? 0 : (uint32_t)(((struct tcp_sock *)P->sock)->snd_una -
+	    (uint32_t)((struct tcp_sock *)P->sock)->bytes_acked - tcp_is_accepted[P]);
+	tcps_irs = !tcp_is_one[P] || ((struct tcp_sock *)P->sock)->rcv_nxt == 0 ? 0 :
+	    (uint32_t)(((struct tcp_sock *)P->sock)->rcv_nxt - (uint32_t)((struct tcp_sock *)P->sock)->bytes_received - 1);
 	tcps_suna = P->sock == 0 ? 0 : ((struct tcp_sock *)P->sock)->snd_una;
 	tcps_snxt = P->sock == 0 ? 0 : ((struct tcp_sock *)P->sock)->snd_nxt;
 	tcps_rack = P->sock == 0 ? 0 : ((struct tcp_sock *)P->sock)->rcv_wup;
@@ -118,7 +131,10 @@ translator tcpsinfo_t < dbk_packet_t *P > {
 	    ((struct tcp_sock *)P->sock)->snd_ssthresh >= 0x7fffffff ? 0x7fffffff :
 	    ((struct tcp_sock *)P->sock)->snd_ssthresh * ((struct tcp_sock *)P->sock)->mss_cache;
 	tcps_sack_fack = 0;
-	tcps_sack_snxt = 0;
+	tcps_sack_snxt = P->sock == 0 ? 0 : ((struct tcp_sock *)P->sock)->sacked_out == 0 ?
+	    ((struct tcp_sock *)P->sock)->snd_una : ((struct tcp_sock *)P->sock)->highest_sack == NULL ?
+	    ((struct tcp_sock *)P->sock)->snd_nxt :
+	    ((struct tcp_skb_cb *)&((struct tcp_sock *)P->sock)->highest_sack->cb[0])->seq;
 	/* tick_nsec is how long a jiffy is. */
 	tcps_rto = P->sock == 0 ? 0 :
 	    (uint64_t)((struct inet_connection_sock *)P->sock)->icsk_rto * *(uint64_t *)&`tick_nsec / 1000000;

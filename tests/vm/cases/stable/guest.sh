@@ -82,6 +82,8 @@ equal states-of-sctp "$(sed -n 's/^sctp-state-change 7105 state-//p' said | sed 
 	" 2 closed>established 2 closing>closed 2 established>closing "
 equal sockets-are-their-segments "$(of 'OWN ports' | tr '\n' ' ')" "11 16 "
 equal ends-are-the-packets "$(sed -n 's/^OWN \(...\)-ends \([01]*\) .*/\1 \2/p' said | sort | tr '\n' ' ')" "tcp 11 udp 11 "
+equal numbers-are-the-syns "$(of 'OWN numbers' | cut -d ' ' -f 1 | tr '\n' ' ')" "11 "
+equal who-began-is-said "$(of 'OWN active' | cut -d ' ' -f 1 | tr '\n' ' ')$(of WHO | cut -d ' ' -f 1,2 | sort | tr '\n' ' ')" "11 0 7001 0 7003 1 7101 1 7103 "
 equal answers-are-a-listeners "$(of ANSWER | sort | tr '\n' ' ')" "state-syn-received 7001 2 state-syn-received 7003 2 "
 equal last-states-have-ports "$(grep -c '^state-change 0:' said)" 0
 equal headers "$(of TTL | tr '\n' ' ')" "lo UDP 64 9 "

@@ -45,6 +45,28 @@ tcp:::send, tcp:::receive
 	    args[3]->tcps_raddr == (this->out ? args[2]->ip_daddr : args[2]->ip_saddr)] = count();
 }
 
+/* A connection's first numbers are those of both SYNs, and who sent the first began it. */
+uint32_t syn[string, uint16_t, uint16_t];
+int began[string, uint16_t, uint16_t];
+
+tcp:::send
+/args[4]->tcp_flags & TH_SYN/
+{
+	syn[args[2]->ip_saddr, args[4]->tcp_sport, args[4]->tcp_dport] = args[4]->tcp_seq;
+	began[args[2]->ip_saddr, args[4]->tcp_sport, args[4]->tcp_dport] = (args[4]->tcp_flags & TH_ACK) == 0;
+}
+
+tcp:::send, tcp:::receive
+/args[3]->tcps_addr != 0 && args[3]->tcps_state != TCP_STATE_SYN_RECEIVED && !(args[4]->tcp_flags & TH_SYN) &&
+    syn[args[3]->tcps_raddr, args[3]->tcps_rport, args[3]->tcps_lport]/
+{
+	@["numbers", args[3]->tcps_iss == syn[args[3]->tcps_laddr, args[3]->tcps_lport, args[3]->tcps_rport],
+	    args[3]->tcps_irs == syn[args[3]->tcps_raddr, args[3]->tcps_rport, args[3]->tcps_lport]] = count();
+	@["active", args[3]->tcps_active == began[args[3]->tcps_laddr, args[3]->tcps_lport, args[3]->tcps_rport],
+	    args[3]->tcps_sack_snxt == args[3]->tcps_suna] = count();
+	@who[args[3]->tcps_active, args[3]->tcps_lport] = count();
+}
+
 /* A listener's answer, by either family. */
 tcp:::send
 /(args[4]->tcp_flags & (TH_SYN | TH_ACK)) == (TH_SYN | TH_ACK)/
@@ -105,6 +127,7 @@ END
 	printa("COUNT %s %@d\n", @mib);
 	printa("COUNT %s %@d\n", @bytes);
 	printa("OWN %s %d%d %@d\n", @);
+	printa("WHO %d %d %@d\n", @who);
 	printa("ANSWER %s %d %@d\n", @answers);
 	printa("TTL %s %s %d %@d\n", @ttl);
 }
