@@ -17,6 +17,7 @@ typedef struct dbk_io {
 	uint32_t is_buffer;
 	struct address_space *mapping;
 	char *device_name;
+	uint64_t file_offset;
 } dbk_io_t;
 
 /* b_flags; B_BUSY, B_DONE and B_PHYS are not known of a bio. */
@@ -43,7 +44,7 @@ typedef struct devinfo {
 	int dev_major;			/* of the device: a partition or a whole disk */
 	int dev_minor;			/* minor number */
 	int dev_instance;		/* always 0 */
-	string dev_name;		/* of the whole disk: sda */
+	string dev_name;		/* of its driver, as in /proc/devices: sd */
 	string dev_statname;		/* of the device: sda1 */
 	string dev_pathname;		/* /dev/sda1 */
 } devinfo_t;
@@ -52,7 +53,7 @@ typedef struct fileinfo {
 	string fi_name;			/* last part of the path */
 	string fi_dirname;		/* what comes before it */
 	string fi_pathname;		/* the whole path */
-	int64_t fi_offset;		/* bytes; 0 of a request to a device */
+	int64_t fi_offset;		/* bytes; of a request, of its first page; 0 without a file */
 	string fi_fs;			/* kind of file system: ext4 */
 	string fi_mount;		/* always <none>: by which mount it is reached is not known */
 	int fi_oflags;			/* O_ flags of open(2); 0 of a request to a device */
@@ -78,12 +79,18 @@ translator bufinfo_t < dbk_io_t *I > {
 	b_edev = I->device;
 };
 
+/* Drivers by major number, as they register: 255 lists.  One whose name is the third of its list is not found. */
+inline struct blk_major_name *io_drivers[uint32_t N] = ((struct blk_major_name **)&`major_names)[N % 255];
+inline string io_driver[uint32_t N] = io_drivers[N] == NULL ? "<unknown>" :
+    io_drivers[N]->major == N ? stringof(io_drivers[N]->name) :
+    io_drivers[N]->next != NULL && io_drivers[N]->next->major == N ? stringof(io_drivers[N]->next->name) : "<unknown>";
+
 /* A dev_t has 20 bits of minor number. */
 translator devinfo_t < dbk_io_t *I > {
 	dev_major = I->device >> 20;
 	dev_minor = I->device & 0xfffff;
 	dev_instance = 0;
-	dev_name = stringof(I->disk_name);
+	dev_name = io_driver[I->device >> 20];
 	dev_statname = stringof(I->device_name);
 	dev_pathname = strjoin("/dev/", stringof(I->device_name));
 };
@@ -98,7 +105,7 @@ translator fileinfo_t < dbk_io_t *I > {
 	fi_name = io_entry[I->mapping] == NULL ? "<none>" : stringof(io_entry[I->mapping]->d_name.name);
 	fi_dirname = io_entry[I->mapping] == NULL ? "<none>" : "<unknown>";
 	fi_pathname = io_entry[I->mapping] == NULL ? "<none>" : "<unknown>";
-	fi_offset = 0;
+	fi_offset = io_entry[I->mapping] == NULL ? 0 : I->file_offset;
 	fi_fs = io_entry[I->mapping] == NULL ? "<none>" : stringof(io_entry[I->mapping]->d_sb->s_type->name);
 	fi_mount = "<none>";
 	fi_oflags = 0;

@@ -22,9 +22,10 @@ struct dbk_io {
 	uint32_t is_buffer;
 	uint64_t mapping;     /* address_space of the file whose page is its first; 0: of none */
 	uint64_t device_name; /* address of the name of the device, a partition or the whole disk */
+	uint64_t file_offset; /* with mapping: where in the file it begins, bytes */
 };
 
-DBK_ABI_SIZE(struct dbk_io, 72);
+DBK_ABI_SIZE(struct dbk_io, 80);
 DBK_ABI_AT(struct dbk_io, bio, 0);
 DBK_ABI_AT(struct dbk_io, sector, 8);
 DBK_ABI_AT(struct dbk_io, bytes, 16);
@@ -36,5 +37,6 @@ DBK_ABI_AT(struct dbk_io, error, 48);
 DBK_ABI_AT(struct dbk_io, is_buffer, 52);
 DBK_ABI_AT(struct dbk_io, mapping, 56);
 DBK_ABI_AT(struct dbk_io, device_name, 64);
+DBK_ABI_AT(struct dbk_io, file_offset, 72);
 
 #endif /* DBK_ABI_IO_H */

@@ -11,15 +11,17 @@
 #include "engine/api/platform.h"
 #include "formats/abi/io.h"
 
-/* Of the page cache only: a program's own memory and what the kernel allocates for itself are of no
- * file. */
-static __probe_ctx_inline u64 dbk_io_mapping(struct page *page)
+/* Which file's page it is, of which @at is the first byte: of the page cache only. A program's own memory and what the
+ * kernel allocates for itself are of no file. */
+static __probe_ctx_inline void dbk_io_set_page(struct dbk_io *io, struct page *page, u32 at)
 {
 	struct folio *folio = page_folio(page);
 
+	io->mapping = 0;
 	if (folio_test_slab(folio) || (unsigned long)folio->mapping & PAGE_MAPPING_FLAGS)
-		return 0;
-	return (unsigned long)folio->mapping;
+		return;
+	io->mapping = (unsigned long)folio->mapping;
+	io->file_offset = folio_pos(folio) + folio_page_idx(folio, page) * PAGE_SIZE + at;
 }
 
 static __probe_ctx_inline void dbk_io_set_device(struct dbk_io *io,
@@ -38,7 +40,10 @@ static __probe_ctx_inline void dbk_io_set_bio(struct dbk_io *io, const struct bi
 	io->operation = bio->bi_opf;
 	io->is_buffer = false;
 	/* Without: nothing to transfer, or a copy that has the pages of another. */
-	io->mapping = bio->bi_vcnt ? dbk_io_mapping(bio->bi_io_vec[0].bv_page) : 0;
+	if (bio->bi_vcnt)
+		dbk_io_set_page(io, bio->bi_io_vec[0].bv_page, bio->bi_io_vec[0].bv_offset);
+	else
+		io->mapping = 0;
 }
 
 #endif /* DBK_PROVIDERS_IO_ARGS_H */

@@ -20,11 +20,12 @@ cp /share/in/ext2 /tmp/ext2
 holds loop-of-ext2 losetup /dev/loop1 /tmp/ext2
 mkdir -p /mnt
 holds mount mount -t ext4 /dev/loop1 /mnt
-holds use-file-system cp /bin/busybox /mnt
+holds use-file-system dd if=/bin/busybox of=/mnt/busybox bs=64k conv=fsync
 holds unmount umount /mnt
+cp /tmp/ext2 /bin/busybox /proc/devices /share/out
 for device in /sys/class/block/*; do
 	echo "${device##*/} $(cat $device/dev)"
-done >/share/out/devices
+done >/share/out/numbers
 holds record daybreak record --claim -o /share/out/io.dbrk
 for disk in $disks; do
 	cp /sys/block/$disk/stat /share/out/$disk.after

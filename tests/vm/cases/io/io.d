@@ -4,30 +4,33 @@
 #pragma D option bufsize=4m
 #pragma D option dynvarsize=8m
 
+inline string disk = stringof(((dbk_io_t *)arg1)->disk_name);
+
 uint64_t sector[uintptr_t], bytes[uintptr_t], began[uintptr_t];
 uint64_t asked[uint32_t, uint64_t], ended[uint32_t, uint64_t], last[uint32_t, uint64_t];
 
 io:::start
 {
 	this->operation = ((dbk_io_t *)arg1)->operation & 0xff;
-	@starts[args[1]->dev_name, this->operation] = count();
-	@asked[args[1]->dev_name, this->operation] = sum(args[0]->b_bcount);
+	@starts[disk, this->operation] = count();
+	@asked[disk, this->operation] = sum(args[0]->b_bcount);
 	sector[args[0]->b_addr] = args[0]->b_blkno;
 	bytes[args[0]->b_addr] = args[0]->b_bcount;
 	began[args[0]->b_addr] = timestamp;
 	asked[args[0]->b_edev, args[0]->b_blkno] = timestamp;
-	@names[args[1]->dev_name, args[1]->dev_statname, args[1]->dev_pathname, args[1]->dev_major, args[1]->dev_minor] = count();
-	@flags[args[1]->dev_name, args[0]->b_flags, args[0]->b_bcount == 65536, args[0]->b_iodone != 0] = count();
+	@names[disk, args[1]->dev_name, args[1]->dev_statname, args[1]->dev_pathname, args[1]->dev_major, args[1]->dev_minor] = count();
+	@files[args[2]->fi_name, args[2]->fi_offset, args[0]->b_blkno, args[0]->b_bcount, args[1]->dev_statname] = count();
+	@flags[disk, args[0]->b_flags, args[0]->b_bcount == 65536, args[0]->b_iodone != 0] = count();
 }
 
 io:::done
 {
 	this->operation = ((dbk_io_t *)arg1)->operation & 0xff;
-	@ends[args[1]->dev_name, this->operation] = count();
-	@moved[args[1]->dev_name, this->operation] = sum(args[0]->b_bcount);
-	@errors[args[1]->dev_name, args[0]->b_error] = count();
-	@left[args[1]->dev_name, args[0]->b_error] = sum(args[0]->b_resid);
-	@same[args[1]->dev_name, args[0]->b_addr == arg0, began[args[0]->b_addr] != 0,
+	@ends[disk, this->operation] = count();
+	@moved[disk, this->operation] = sum(args[0]->b_bcount);
+	@errors[disk, args[0]->b_error] = count();
+	@left[disk, args[0]->b_error] = sum(args[0]->b_resid);
+	@same[disk, args[0]->b_addr == arg0, began[args[0]->b_addr] != 0,
 	    sector[args[0]->b_addr] == args[0]->b_blkno, bytes[args[0]->b_addr] == args[0]->b_bcount] = count();
 	sector[args[0]->b_addr] = 0;
 	bytes[args[0]->b_addr] = 0;
@@ -42,7 +45,7 @@ io:::wait-start
 	self->since = timestamp;
 	self->sector = args[0]->b_blkno;
 	self->bytes = args[0]->b_bcount;
-	@waits[args[1]->dev_name] = count();
+	@waits[disk] = count();
 }
 
 /*
@@ -52,11 +55,11 @@ io:::wait-start
 io:::wait-done
 {
 	this->ended = ended[args[0]->b_edev, self->sector];
-	@waited[args[1]->dev_name, args[0]->b_addr == self->awaited, args[0]->b_blkno == self->sector,
+	@waited[disk, args[0]->b_addr == self->awaited, args[0]->b_blkno == self->sector,
 	    args[0]->b_bcount == self->bytes, self->bytes == 0 ||
 	    (this->ended > asked[args[0]->b_edev, self->sector] && last[args[0]->b_edev, self->sector] == self->bytes),
 	    self->bytes == 0 || this->ended > self->since] = count();
-	@lengths[args[1]->dev_name, args[0]->b_bcount, args[0]->b_flags] = count();
+	@lengths[disk, args[0]->b_bcount, args[0]->b_flags] = count();
 	self->awaited = 0;
 	self->since = 0;
 	self->sector = 0;
@@ -78,7 +81,8 @@ dtrace:::END
 	printa("LEFT %s %d %@d\n", @left);
 	printa("SAME %s %d%d%d%d %@d\n", @same);
 	printa("SPLITS %s %d %@d\n", @splits);
-	printa("NAMES %s %s %s %d:%d %@d\n", @names);
+	printa("NAMES %s %s %s %s %d:%d %@d\n", @names);
+	printa("FILES %s %d %d %d %s %@d\n", @files);
 	printa("FLAGS %s %x %d%d %@d\n", @flags);
 	printa("WAITS %s %@d\n", @waits);
 	printa("WAITED %s %d%d%d%d%d %@d\n", @waited);
