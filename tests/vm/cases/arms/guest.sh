@@ -20,7 +20,7 @@ load_begins() {
 	done
 }
 load_ends() {
-	[ -z "$others" ] || kill $others
+	kill $others
 	wait $others
 	others=
 }
