@@ -147,6 +147,16 @@ std::vector<ProbeParts> regrouped(const ProbeParts& written) {
     return ways;
 }
 
+/// The one that a word means, which may be another tracer's for it; "" when nothing is near.
+static std::string meant_name(const std::string& word, const std::vector<std::string>& names) {
+    static constexpr std::pair<std::string_view, const char*> kElsewhere[] = {
+        {"enter", "entry"}, {"exit", "return"}, {"ret", "return"}};
+    for (const auto& [other, meant] : kElsewhere)
+        if (word == other && std::find(names.begin(), names.end(), meant) != names.end())
+            return meant;
+    return base::nearest_name(word, names);
+}
+
 std::string nearest_probe(const compiler::ProbeDescription& description,
                           const std::vector<ProbeParts>& probes) {
     using Probe = ProbeParts;
@@ -170,7 +180,7 @@ std::string nearest_probe(const compiler::ProbeDescription& description,
             std::vector<std::string> names;
             for (const Probe* probe : left)
                 names.push_back(probe->*part);
-            pattern = base::nearest_name(pattern, names);
+            pattern = meant_name(pattern, names);
             if (pattern.empty())
                 return "";
         }

@@ -133,7 +133,7 @@ std::string Compilation::hint_for_unmatched(const ProbeDescription& probe) const
         options_.similar_probe ? options_.similar_probe(probe) : "",
         is_of_a_program ? "no running process has such probes; name a file that has them: " +
                               probe.provider + ":/PATH:" + probe.function + ":" + probe.name
-                        : "dtrace -l shows the probes there are; -Z accepts ones that come later");
+                        : options_.hint_for_any_probe);
 }
 
 bool Compilation::check_probe(const ProbeDescription& probe) {

@@ -79,6 +79,9 @@ struct CompileOptions {
     /// Returns what is to be said of a description that matches nothing; "" when nothing is known
     /// of it in particular.  Asked before all else.
     std::function<std::string(const ProbeDescription&)> hint_for_probe;
+    /// What to do about a description that matches nothing and resembles nothing.
+    std::string hint_for_any_probe =
+        "dtrace -l shows the probes there are; -Z accepts ones that come later";
     bool zero_probes_allowed = false;     ///< -Z: as if probe_exists were empty
     bool unused_arguments_allowed = true; ///< false: an unused argument is D_MACRO_UNUSED
     bool default_arguments = false;       ///< -x defaultargs

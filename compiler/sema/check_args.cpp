@@ -173,8 +173,11 @@ TypedPtr ExprChecker::check_args(const Expr& expression, const Index& index) {
     if (at->value >= arguments->size())
         return refuse(Tag::D_ARGS_IDX, expression.span,
                       strprintf("index %lld is out of range for %s args[ ]",
-                                static_cast<long long>(at->value),
-                                context_.probe->parts().c_str()));
+                                static_cast<long long>(at->value), context_.probe->parts().c_str()),
+                      arguments->empty() ? "it has none"
+                      : arguments->size() == 1
+                          ? "it has args[0] alone"
+                          : strprintf("it has args[0] to args[%zu]", arguments->size() - 1));
     const ProbeArgument& argument = (*arguments)[at->value];
     if (argument.native == TypeId::none || !types_.is_scalar(argument.native))
         return error(Tag::D_ARGS_TYPE, expression.span,

@@ -63,7 +63,8 @@ std::string ExprChecker::node_name(const Expr& expression) const {
 TypedPtr ExprChecker::wrong_kind(const Span& span, IdentifierKind kind, std::string_view name,
                                  IdentifierKind as) {
     return refuse(Tag::D_IDENT_BADREF, span,
-                  messages::wrong_kind(identifier_kind(kind), name, identifier_kind(as)));
+                  messages::wrong_kind(identifier_kind(kind), name, identifier_kind(as)),
+                  name == "args" ? "args[0] is the first; daybreak list -lv has their types" : "");
 }
 
 TypedPtr ExprChecker::check_node(const Expr& expression, const Identifier& name) {
