@@ -22,6 +22,7 @@ void append_json_value(std::string& out, const Value& value, const PrintContext&
 class JsonValues {
 public:
     void append(const Value& value, const PrintContext& context);
+    bool empty() const { return values_.empty(); }
     /// Puts the array under a name and, when something is to be said, "notes": that of each value,
     /// or null.
     void put_into(base::JsonObject& object, std::string_view name) const;

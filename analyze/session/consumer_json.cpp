@@ -36,7 +36,8 @@ void Consumer::consume_json(EcbPlan& plan, const MergedRecord& merged) {
                 !done.ok())
                 problem(plan, &statement, done.error().message());
     }
-    if (!plan.is_line)
+    // As in text, where a quiet program's clause that prints nothing has no line.
+    if (!plan.is_line || (options_.quiet && values.empty() && text.empty()))
         return;
     const formats::ClockModel& clock = ring_->clock;
     uint64_t mono_ns = clock.mono_ns(merged.record.ticks);

@@ -39,15 +39,27 @@ struct WatchProgram {
     std::string text;
 };
 
-int list_profiles() {
+/// Those whose line has all of the words.
+int list_profiles(const std::vector<std::string>& words) {
     Profiles all = all_profiles(profile_folders());
     for (const std::string& problem : all.problems)
         complain("no profile: " + problem);
-    for (const Profile& profile : all.profiles)
-        put(base::strprintf(
+    bool any = words.empty();
+    for (const Profile& profile : all.profiles) {
+        std::string line = base::strprintf(
             "%-18s %s\n", (profile.name + other_names(profile.name)).c_str(),
             base::visible(profile.title() + (profile.path.empty() ? "" : "; " + profile.path))
-                .c_str()));
+                .c_str());
+        if (std::ranges::all_of(
+                words, [&line](const std::string& word) { return line.find(word) != line.npos; })) {
+            put(line);
+            any = true;
+        }
+    }
+    if (!any)
+        return fail(base::errorf(
+            base::ErrorCode::not_found, "no profile's line has %s (daybreak watch --list has all)",
+            words.size() == 1 ? ("'" + words[0] + "'").c_str() : "all of these words"));
     return static_cast<int>(finish_stdout());
 }
 
@@ -157,6 +169,8 @@ int trace(const WatchArguments& arguments, const WatchProgram& program) {
     one.name = program.name + ".d";
     dtrace.programs.push_back(std::move(one));
     dtrace.json = arguments.json;
+    dtrace.hint_for_any_probe =
+        "daybreak watch --list has the profiles, daybreak list -l the probes that there are";
     const bool has_target = program.text.find("$target") != program.text.npos;
     if (has_target && arguments.command.empty() && arguments.filter.pids.empty())
         return misuse("watch",
@@ -173,7 +187,7 @@ int trace(const WatchArguments& arguments, const WatchProgram& program) {
 
 int watch(const WatchArguments& arguments) {
     if (arguments.list)
-        return list_profiles();
+        return list_profiles(arguments.words);
     auto program = make_program(arguments);
     if (!program.ok())
         return fail(program.error());
@@ -238,7 +252,8 @@ void add_watch(Command app, int& status) {
     command.add_option("-X,--profile", arguments->profile, "The profile of this name")
         .check(problem_when_empty)
         .type_name("NAME");
-    command.add_flag("-l,--list", arguments->list, "Print the profiles");
+    command.add_flag("-l,--list", arguments->list,
+                     "Print the profiles; with words, those with all of them");
     add_filters(command, arguments->filter);
     command
         .add_option("-A,--argument", arguments->details.arguments,

@@ -62,6 +62,7 @@ struct DtraceArguments {
     bool simulate = false;            ///< --simulate
     bool virtual_time = false;        ///< --simulate=virtual
     bool help = false;                ///< --help
+    std::string hint_for_any_probe;   ///< instead of the compiler's; "": the compiler's
     bool json = false;                ///< a line of JSON for each record and aggregation, not text
 
     bool makes_own_probes() const { return mode == DtraceMode::header || mode == DtraceMode::link; }

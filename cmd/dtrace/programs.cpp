@@ -203,6 +203,8 @@ std::optional<CompiledPrograms> compile_programs(const DtraceArguments& argument
     options.compiler_version = "daybreak " DAYBREAK_VERSION;
     options.zero_probes_allowed =
         arguments.zero_probes_allowed || arguments.mode == DtraceMode::list;
+    if (!arguments.hint_for_any_probe.empty())
+        options.hint_for_any_probe = arguments.hint_for_any_probe;
     if (setting.probes != nullptr) {
         options.probe_exists = [&setting](const compiler::ProbeDescription& description) {
             return exists(*setting.probes, description);

@@ -65,6 +65,7 @@ watched other-name 0 unlink:entry "happenings crowd" unlink -k workload
 watched test 3 ': exit:entry 1$' "happenings threads" exit -t 'execname == "happenings"' -A 'arg0 == 0'
 watched user 1 'exit_group:entry$' "happenings identity" exit_group -u 34
 watched json 1600 '"kind":"record"' "happenings crowd" unlink -k happenings --json
+equal json-of-nothing-else "$(grep -c '"kind":"record".*"values":\[\]' /tmp/watched)" 0
 watched unit 1 ': cat /proc/version$' "sh /tmp/moves" execsnoop --cgroup 'watched.*'
 watched cgroup 1 ': cat /proc/version$' "sh /tmp/moves" execsnoop --cgroup /watched.service
 id=0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef
