@@ -11,16 +11,31 @@
 #include "engine/api/platform.h"
 #include "formats/abi/io.h"
 
-/* Which file's page it is, of which @at is the first byte: of the page cache only. A program's own memory and what the
- * kernel allocates for itself are of no file. */
-static __probe_ctx_inline void dbk_io_set_page(struct dbk_io *io, struct page *page, u32 at)
+/* Whether the page cache itself reads or writes @folio. A program's memory can be a file's pages as well, of another one
+ * than a direct request is for: those are there already, and nothing writes them back. What a file system writes of a block
+ * device is not always marked so, and nothing else is. */
+static __probe_ctx_inline bool dbk_io_is_cached(const struct folio *folio, const struct address_space *mapping,
+						u32 operation)
+{
+	return (op_is_write(operation) ? folio_test_writeback(folio) : !folio_test_uptodate(folio)) ||
+	       S_ISBLK(mapping->host->i_mode);
+}
+
+/* Which file's page it is, of which @at is the first byte: of the page cache only. What the kernel allocates for itself is of
+ * no file, and what is a program's of another (@may_be_own: it may be). The mapping is not freed while probes run. */
+static __probe_ctx_inline void dbk_io_set_page(struct dbk_io *io, struct page *page, u32 at, bool may_be_own)
 {
 	struct folio *folio = page_folio(page);
+	struct address_space *mapping;
 
 	io->mapping = 0;
-	if (folio_test_slab(folio) || (unsigned long)folio->mapping & PAGE_MAPPING_FLAGS)
+	if (folio_test_slab(folio))
 		return;
-	io->mapping = (unsigned long)folio->mapping;
+	mapping = READ_ONCE(folio->mapping);
+	if (!mapping || (unsigned long)mapping & PAGE_MAPPING_FLAGS ||
+	    (may_be_own && !dbk_io_is_cached(folio, mapping, io->operation)))
+		return;
+	io->mapping = (unsigned long)mapping;
 	io->file_offset = folio_pos(folio) + folio_page_idx(folio, page) * PAGE_SIZE + at;
 }
 
@@ -41,7 +56,7 @@ static __probe_ctx_inline void dbk_io_set_bio(struct dbk_io *io, const struct bi
 	io->is_buffer = false;
 	/* Without: nothing to transfer, or a copy that has the pages of another. */
 	if (bio->bi_vcnt)
-		dbk_io_set_page(io, bio->bi_io_vec[0].bv_page, bio->bi_io_vec[0].bv_offset);
+		dbk_io_set_page(io, bio->bi_io_vec[0].bv_page, bio->bi_io_vec[0].bv_offset, true);
 	else
 		io->mapping = 0;
 }

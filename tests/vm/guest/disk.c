@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #define BLOCK (4u << 20) /* more than any disk takes at once */
@@ -62,6 +63,23 @@ static void around_cache(void)
 	close(disk);
 }
 
+/* The program's memory is a file's: the requests are not for that file. */
+static void with_a_files_memory(void)
+{
+	const size_t bytes = 128 << 10;
+	int file = open("/tmp/a-files-memory", O_RDWR | O_CREAT | O_TRUNC, 0600), disk = open_with(O_DIRECT);
+	char *memory;
+
+	need("file", file >= 0 && ftruncate(file, bytes) == 0);
+	memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+	need("map", memory != MAP_FAILED);
+	need("direct read into it", pread(disk, memory, bytes, BLOCK) == (ssize_t)bytes);
+	need("direct write from it", pwrite(disk, memory, bytes, BLOCK) == (ssize_t)bytes);
+	munmap(memory, bytes);
+	close(file);
+	close(disk);
+}
+
 static void discard(void)
 {
 	uint64_t range[2] = { 2 * BLOCK, BLOCK };
@@ -96,6 +114,7 @@ int main(int argc, char **argv)
 		make_partition();
 	through_cache();
 	around_cache();
+	with_a_files_memory();
 	discard();
 	return 0;
 }
