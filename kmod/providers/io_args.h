@@ -8,8 +8,19 @@
 #include <linux/blkdev.h>
 #include <linux/mm.h>
 
+#include "engine/api/host.h"
 #include "engine/api/platform.h"
 #include "formats/abi/io.h"
+
+/* Whether the inode of @mapping is a block device's. Drivers use that member of a page for their own, too: it may fault. */
+static __probe_ctx_inline bool dbk_io_is_of_device(const struct address_space *mapping)
+{
+	struct inode *inode;
+	umode_t mode;
+
+	return dbk_host_load(&inode, (unsigned long)&mapping->host, sizeof(inode)) &&
+	       dbk_host_load(&mode, (unsigned long)&inode->i_mode, sizeof(mode)) && S_ISBLK(mode);
+}
 
 /* Whether the page cache itself reads or writes @folio. A program's memory can be a file's pages as well, of another one
  * than a direct request is for: those are there already, and nothing writes them back. What a file system writes of a block
@@ -18,11 +29,11 @@ static __probe_ctx_inline bool dbk_io_is_cached(const struct folio *folio, const
 						u32 operation)
 {
 	return (op_is_write(operation) ? folio_test_writeback(folio) : !folio_test_uptodate(folio)) ||
-	       S_ISBLK(mapping->host->i_mode);
+	       dbk_io_is_of_device(mapping);
 }
 
 /* Which file's page it is, of which @at is the first byte: of the page cache only. What the kernel allocates for itself is of
- * no file, and what is a program's of another (@may_be_own: it may be). The mapping is not freed while probes run. */
+ * no file, and what is a program's of another (@may_be_own: it may be). */
 static __probe_ctx_inline void dbk_io_set_page(struct dbk_io *io, struct page *page, u32 at, bool may_be_own)
 {
 	struct folio *folio = page_folio(page);
