@@ -79,6 +79,16 @@ bool is_misspelt(const compiler::ProbeDescription& description) {
            std::all_of(description.name.begin(), description.name.end(), is_capital);
 }
 
+/// The one that a word means, which may be another tracer's for it; "" when nothing is near.
+std::string meant_name(const std::string& word, const std::vector<std::string>& names) {
+    static constexpr std::pair<std::string_view, const char*> kElsewhere[] = {
+        {"enter", "entry"}, {"exit", "return"}, {"ret", "return"}};
+    for (const auto& [other, meant] : kElsewhere)
+        if (word == other && std::find(names.begin(), names.end(), meant) != names.end())
+            return meant;
+    return base::nearest_name(word, names);
+}
+
 } // namespace
 
 bool KernelProbe::is_of(const std::string& pattern) const {
@@ -145,16 +155,6 @@ std::vector<ProbeParts> regrouped(const ProbeParts& written) {
         ways.insert(ways.end(), {{provider, "", parts[1], last}, {provider, parts[1], "", last}});
     std::erase(ways, written);
     return ways;
-}
-
-/// The one that a word means, which may be another tracer's for it; "" when nothing is near.
-static std::string meant_name(const std::string& word, const std::vector<std::string>& names) {
-    static constexpr std::pair<std::string_view, const char*> kElsewhere[] = {
-        {"enter", "entry"}, {"exit", "return"}, {"ret", "return"}};
-    for (const auto& [other, meant] : kElsewhere)
-        if (word == other && std::find(names.begin(), names.end(), meant) != names.end())
-            return meant;
-    return base::nearest_name(word, names);
 }
 
 std::string nearest_probe(const compiler::ProbeDescription& description,

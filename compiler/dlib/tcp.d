@@ -69,7 +69,7 @@ typedef struct tcpsinfo {
 	uint32_t tcps_cwnd;		/* bytes */
 	uint32_t tcps_cwnd_ssthresh;	/* bytes; 2147483647: none yet */
 	uint32_t tcps_sack_fack;	/* always 0 */
-	uint32_t tcps_sack_snxt;	/* last segment that a SACK acknowledged; without one, tcps_suna */
+	uint32_t tcps_sack_snxt;	/* first byte of the last segment that was SACKed; tcps_suna: none */
 	uint32_t tcps_rto;		/* time after which it is sent again, ms */
 	uint32_t tcps_rtt;		/* smoothed time of a round trip, us */
 	uint32_t tcps_rtt_sd;		/* its mean deviation, us */
