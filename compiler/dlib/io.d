@@ -44,7 +44,7 @@ typedef struct devinfo {
 	int dev_major;			/* of the device: a partition or a whole disk */
 	int dev_minor;			/* minor number */
 	int dev_instance;		/* always 0 */
-	string dev_name;		/* of its driver, as in /proc/devices: sd */
+	string dev_name;		/* of its driver, as in /proc/devices: sd; blkext: one without a number of its own (nvme) */
 	string dev_statname;		/* of the device: sda1 */
 	string dev_pathname;		/* /dev/sda1 */
 } devinfo_t;
@@ -79,7 +79,7 @@ translator bufinfo_t < dbk_io_t *I > {
 	b_edev = I->device;
 };
 
-/* Drivers by major number, as they register: 255 lists.  One whose name is the third of its list is not found. */
+/* Drivers by the whole disk's major number, as they register: 255 lists.  One whose name is the third of its list is not found. */
 inline struct blk_major_name *io_drivers[uint32_t N] = ((struct blk_major_name **)&`major_names)[N % 255];
 inline string io_driver[uint32_t N] = io_drivers[N] == NULL ? "<unknown>" :
     io_drivers[N]->major == N ? stringof(io_drivers[N]->name) :
@@ -90,7 +90,7 @@ translator devinfo_t < dbk_io_t *I > {
 	dev_major = I->device >> 20;
 	dev_minor = I->device & 0xfffff;
 	dev_instance = 0;
-	dev_name = io_driver[I->device >> 20];
+	dev_name = io_driver[((struct gendisk *)(I->disk_name - offsetof(struct gendisk, disk_name)))->major];
 	dev_statname = stringof(I->device_name);
 	dev_pathname = strjoin("/dev/", stringof(I->device_name));
 };

@@ -101,7 +101,7 @@ static __probe_ctx struct note *note_make(struct bio *bio, int parts, u64 sector
 
 /* @io has what is not the bio's by itself. */
 static __probe_ctx_inline void fire(struct dbk_site *site, struct dbk_site_probe *probe,
-				    const struct bio *bio, struct dbk_io *io)
+				    struct bio *bio, struct dbk_io *io)
 {
 	u64 args[] = { (unsigned long)bio, (unsigned long)io };
 

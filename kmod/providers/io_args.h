@@ -25,7 +25,7 @@ static __probe_ctx_inline bool dbk_io_is_of_device(const struct address_space *m
 /* Whether the page cache itself reads or writes @folio. A program's memory can be a file's pages as well, of another one
  * than a direct request is for: those are there already, and nothing writes them back. What a file system writes of a block
  * device is not always marked so, and nothing else is. */
-static __probe_ctx_inline bool dbk_io_is_cached(const struct folio *folio, const struct address_space *mapping,
+static __probe_ctx_inline bool dbk_io_is_cached(struct folio *folio, const struct address_space *mapping,
 						u32 operation)
 {
 	return (op_is_write(operation) ? folio_test_writeback(folio) : !folio_test_uptodate(folio)) ||
@@ -59,14 +59,14 @@ static __probe_ctx_inline void dbk_io_set_device(struct dbk_io *io,
 }
 
 /* All but where it is, how long, and what became of it. */
-static __probe_ctx_inline void dbk_io_set_bio(struct dbk_io *io, const struct bio *bio)
+static __probe_ctx_inline void dbk_io_set_bio(struct dbk_io *io, struct bio *bio)
 {
 	io->bio = (unsigned long)bio;
 	dbk_io_set_device(io, bio->bi_bdev);
 	io->operation = bio->bi_opf;
 	io->is_buffer = false;
-	/* Without: nothing to transfer, or a copy that has the pages of another. */
-	if (bio->bi_vcnt)
+	/* Without: nothing to transfer. A copy has the pages of another, and may begin after their first. */
+	if (bio->bi_vcnt && !bio_flagged(bio, BIO_CLONED))
 		dbk_io_set_page(io, bio->bi_io_vec[0].bv_page, bio->bi_io_vec[0].bv_offset, true);
 	else
 		io->mapping = 0;

@@ -235,7 +235,7 @@ static __probe_ctx void request_fill(struct dbk_io *io, struct dbk_wait wait, u6
 	io->error = error;
 }
 
-static __probe_ctx void dbk_bio_fill(struct dbk_io *io, const struct bio *bio, struct dbk_wait wait)
+static __probe_ctx void dbk_bio_fill(struct dbk_io *io, struct bio *bio, struct dbk_wait wait)
 {
 	u8 error = (__force u8)bio->bi_status;
 

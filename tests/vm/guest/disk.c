@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// disk DEVICE [partition]: asks a disk for every kind of request: reads and writes that are merged, that are split,
-// that are flushed, discards; with "partition" through a partition, which it makes, of the disk's second half.
+// disk DEVICE [partition|loop]: asks a disk for every kind of request: reads and writes that are merged, that are split,
+// that are flushed, discards; with "partition" through a partition, which it makes, of the disk's second half; with "loop" only reads and
+// writes through the page cache of a loop device, which has none of its own below.
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <linux/blkpg.h>
 #include <linux/fs.h>
+#include <linux/loop.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -105,11 +107,25 @@ static void make_partition(void)
 	path = name;
 }
 
+/* A loop device hands the pages that it is asked to read and write on to its own disk. */
+static void without_a_cache_below(void)
+{
+	int disk = open_with(0);
+
+	need("direct I/O of the loop device", ioctl(disk, LOOP_SET_DIRECT_IO, 1ul) == 0);
+	close(disk);
+	through_cache();
+}
+
 int main(int argc, char **argv)
 {
 	path = argc > 1 ? argv[1] : "";
 	need("memory", posix_memalign((void **)&block, 4096, BLOCK) == 0);
 	memset(block, 'x', BLOCK);
+	if (argc > 2 && strcmp(argv[2], "loop") == 0) {
+		without_a_cache_below();
+		return 0;
+	}
 	if (argc > 2)
 		make_partition();
 	through_cache();

@@ -15,6 +15,8 @@ done
 for disk in vda nvme0n1 sda; do
 	holds use-partition-of-$disk disk /dev/$disk partition
 done
+holds loop-of-memory losetup /dev/loop2 /dev/ram1
+holds use-loop-without-a-cache disk /dev/loop2 loop
 # The blocks of a file system's own are read one by one.
 cp /share/in/ext2 /tmp/ext2
 holds loop-of-ext2 losetup /dev/loop1 /tmp/ext2
@@ -33,3 +35,4 @@ done
 holds unload rmmod daybreak
 losetup -d /dev/loop0
 losetup -d /dev/loop1
+losetup -d /dev/loop2

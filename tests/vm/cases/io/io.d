@@ -7,7 +7,7 @@
 inline string disk = stringof(((dbk_io_t *)arg1)->disk_name);
 
 uint64_t sector[uintptr_t], bytes[uintptr_t], began[uintptr_t];
-uint64_t asked[uint32_t, uint64_t], ended[uint32_t, uint64_t], last[uint32_t, uint64_t];
+uint64_t ended[uint32_t, uint64_t], last[uint32_t, uint64_t];
 
 io:::start
 {
@@ -17,7 +17,6 @@ io:::start
 	sector[args[0]->b_addr] = args[0]->b_blkno;
 	bytes[args[0]->b_addr] = args[0]->b_bcount;
 	began[args[0]->b_addr] = timestamp;
-	asked[args[0]->b_edev, args[0]->b_blkno] = timestamp;
 	@names[disk, args[1]->dev_name, args[1]->dev_statname, args[1]->dev_pathname, args[1]->dev_major, args[1]->dev_minor] = count();
 	@files[args[2]->fi_name, args[2]->fi_offset, args[0]->b_blkno, args[0]->b_bcount, args[1]->dev_statname] = count();
 	@flags[disk, args[0]->b_flags, args[0]->b_bcount == 65536, args[0]->b_iodone != 0] = count();
@@ -57,7 +56,7 @@ io:::wait-done
 	this->ended = ended[args[0]->b_edev, self->sector];
 	@waited[disk, args[0]->b_addr == self->awaited, args[0]->b_blkno == self->sector,
 	    args[0]->b_bcount == self->bytes, self->bytes == 0 ||
-	    (this->ended > asked[args[0]->b_edev, self->sector] && last[args[0]->b_edev, self->sector] == self->bytes),
+	    (this->ended != 0 && last[args[0]->b_edev, self->sector] == self->bytes),
 	    self->bytes == 0 || this->ended > self->since] = count();
 	@lengths[disk, args[0]->b_bcount, args[0]->b_flags] = count();
 	self->awaited = 0;
