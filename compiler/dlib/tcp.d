@@ -50,14 +50,14 @@ typedef struct tcpinfo {
 typedef struct tcpsinfo {
 	uintptr_t tcps_addr;		/* of the struct sock; 0: none, and what only it has is 0 */
 	int tcps_local;			/* 1: both addresses are the same */
-	int tcps_active;		/* 1: this side began it; 0: the other; -1: of no one connection */
+	int tcps_active;		/* 1: this side began it; 0: the other; -1: a listener's, or without a socket */
 	uint16_t tcps_lport;		/* local port */
 	uint16_t tcps_rport;		/* remote port */
 	string tcps_laddr;		/* local address */
 	string tcps_raddr;		/* remote address */
 	int32_t tcps_state;		/* TCP_STATE_ of the connection, the new one when it changes */
-	uint32_t tcps_iss;		/* of its first byte sent: of the SYN; 0: of no one connection */
-	uint32_t tcps_irs;		/* the same of what it receives; 0: none yet */
+	uint32_t tcps_iss;		/* its SYN's number; 0: not chosen yet, a listener's, or without a socket */
+	uint32_t tcps_irs;		/* the number of the other side's SYN; 0: as tcps_iss, or none yet */
 	uint32_t tcps_suna;		/* first byte that is not acknowledged */
 	uint32_t tcps_snxt;		/* next to send */
 	uint32_t tcps_rack;		/* last byte that was acknowledged to the other side */
@@ -68,8 +68,8 @@ typedef struct tcpsinfo {
 	int32_t tcps_rcv_ws;		/* shift of the receive window */
 	uint32_t tcps_cwnd;		/* bytes */
 	uint32_t tcps_cwnd_ssthresh;	/* bytes; 2147483647: none yet */
-	uint32_t tcps_sack_fack;	/* always 0 */
-	uint32_t tcps_sack_snxt;	/* first byte of the last segment that was SACKed; tcps_suna: none */
+	uint32_t tcps_sack_fack;	/* first byte after all that was SACKed; tcps_suna: nothing was */
+	uint32_t tcps_sack_snxt;	/* the same */
 	uint32_t tcps_rto;		/* time after which it is sent again, ms */
 	uint32_t tcps_rtt;		/* smoothed time of a round trip, us */
 	uint32_t tcps_rtt_sd;		/* its mean deviation, us */
@@ -95,14 +95,29 @@ translator tcpinfo_t < dbk_packet_t *P > {
 	tcp_hdr = (struct tcphdr *)P->transport;
 };
 
+inline struct sock *tcp_socket[dbk_packet_t *P] = (struct sock *)P->sock;
+inline struct tcp_sock *tcp_of[dbk_packet_t *P] = (struct tcp_sock *)P->sock;
+inline struct ipv6_pinfo *tcp_ipv6[dbk_packet_t *P] = ((struct inet_sock *)P->sock)->pinet6;
+
+/* A listener belongs to all its clients. */
+inline int tcp_is_one[dbk_packet_t *P] = P->sock != 0 && P->state != TCP_STATE_LISTEN &&
+    tcp_socket[P]->__sk_common.skc_state != TCP_STATE_LISTEN;
+
 /*
- * A listener belongs to all its clients.  A socket that was accepted has for multicast the interface by which its SYN came,
- * which programs cannot set on a stream; and of its bytes that were acknowledged the kernel does not count the SYN.
+ * A socket that was accepted has for multicast the interface by which its SYN came, which programs cannot set on a stream.
+ * IPv6's is set by segments, too, where a program asked to be said how they come: then only what listened has a backlog.
  */
-inline int tcp_is_one[dbk_packet_t *P] =
-    P->sock != 0 && P->state != TCP_STATE_LISTEN && ((struct sock *)P->sock)->__sk_common.skc_state != TCP_STATE_LISTEN;
 inline int tcp_is_accepted[dbk_packet_t *P] = ((struct inet_sock *)P->sock)->mc_index != 0 ||
-    (((struct sock *)P->sock)->__sk_common.skc_family == AF_INET6 && ((struct inet_sock *)P->sock)->pinet6->mcast_oif != 0);
+    (tcp_socket[P]->__sk_common.skc_family == AF_INET6 && tcp_ipv6[P]->mcast_oif != 0 &&
+    (tcp_ipv6[P]->rxopt.all == 0 || tcp_socket[P]->sk_max_ack_backlog != 0));
+
+/* They are chosen after the state's change to SYN_SENT, which has no packet. */
+inline int tcp_has_numbers[dbk_packet_t *P] = tcp_is_one[P] && (P->skb != 0 || P->state != TCP_STATE_SYN_SENT);
+
+/* The first byte after all that was SACKed. */
+inline uint32_t tcp_sacked_end[dbk_packet_t *P] = P->sock == 0 ? 0 : tcp_of[P]->sacked_out == 0 ? tcp_of[P]->snd_una :
+    tcp_of[P]->highest_sack == NULL ? tcp_of[P]->snd_nxt :
+    ((struct tcp_skb_cb *)&tcp_of[P]->highest_sack->cb[0])->seq;
 
 translator tcpsinfo_t < dbk_packet_t *P > {
 	tcps_addr = (uintptr_t)P->sock;
@@ -113,39 +128,37 @@ translator tcpsinfo_t < dbk_packet_t *P > {
 	tcps_laddr = local_address[P];
 	tcps_raddr = remote_address[P];
 	tcps_state = P->state;
-	tcps_iss = !tcp_is_one[P] ? 0 : (uint32_t)(((struct tcp_sock *)P->sock)->snd_una -
-	    (uint32_t)((struct tcp_sock *)P->sock)->bytes_acked - tcp_is_accepted[P]);
-	tcps_irs = !tcp_is_one[P] || ((struct tcp_sock *)P->sock)->rcv_nxt == 0 ? 0 :
-	    (uint32_t)(((struct tcp_sock *)P->sock)->rcv_nxt - (uint32_t)((struct tcp_sock *)P->sock)->bytes_received - 1);
-	tcps_suna = P->sock == 0 ? 0 : ((struct tcp_sock *)P->sock)->snd_una;
-	tcps_snxt = P->sock == 0 ? 0 : ((struct tcp_sock *)P->sock)->snd_nxt;
-	tcps_rack = P->sock == 0 ? 0 : ((struct tcp_sock *)P->sock)->rcv_wup;
-	tcps_rnxt = P->sock == 0 ? 0 : ((struct tcp_sock *)P->sock)->rcv_nxt;
-	tcps_swnd = P->sock == 0 ? 0 : ((struct tcp_sock *)P->sock)->snd_wnd;
-	tcps_snd_ws = P->sock == 0 ? 0 : ((struct tcp_sock *)P->sock)->rx_opt.snd_wscale;
-	tcps_rwnd = P->sock == 0 ? 0 : ((struct tcp_sock *)P->sock)->rcv_wnd;
-	tcps_rcv_ws = P->sock == 0 ? 0 : ((struct tcp_sock *)P->sock)->rx_opt.rcv_wscale;
+	/* Of what was acknowledged, the kernel counts the SYN but where it was accepted. */
+	tcps_iss = !tcp_has_numbers[P] ? 0 :
+	    (uint32_t)(tcp_of[P]->snd_una - (uint32_t)tcp_of[P]->bytes_acked - tcp_is_accepted[P]);
+	tcps_irs = !tcp_has_numbers[P] || tcp_of[P]->rcv_nxt == 0 ? 0 :
+	    (uint32_t)(tcp_of[P]->rcv_nxt - (uint32_t)tcp_of[P]->bytes_received - 1);
+	tcps_suna = P->sock == 0 ? 0 : tcp_of[P]->snd_una;
+	tcps_snxt = P->sock == 0 ? 0 : tcp_of[P]->snd_nxt;
+	tcps_rack = P->sock == 0 ? 0 : tcp_of[P]->rcv_wup;
+	tcps_rnxt = P->sock == 0 ? 0 : tcp_of[P]->rcv_nxt;
+	tcps_swnd = P->sock == 0 ? 0 : tcp_of[P]->snd_wnd;
+	tcps_snd_ws = P->sock == 0 ? 0 : tcp_of[P]->rx_opt.snd_wscale;
+	tcps_rwnd = P->sock == 0 ? 0 : tcp_of[P]->rcv_wnd;
+	tcps_rcv_ws = P->sock == 0 ? 0 : tcp_of[P]->rx_opt.rcv_wscale;
 	tcps_cwnd = P->sock == 0 ? 0 :
-	    ((struct tcp_sock *)P->sock)->snd_cwnd * ((struct tcp_sock *)P->sock)->mss_cache;
+	    tcp_of[P]->snd_cwnd * tcp_of[P]->mss_cache;
 	tcps_cwnd_ssthresh = P->sock == 0 ? 0 :
-	    ((struct tcp_sock *)P->sock)->snd_ssthresh >= 0x7fffffff ? 0x7fffffff :
-	    ((struct tcp_sock *)P->sock)->snd_ssthresh * ((struct tcp_sock *)P->sock)->mss_cache;
-	tcps_sack_fack = 0;
-	tcps_sack_snxt = P->sock == 0 ? 0 : ((struct tcp_sock *)P->sock)->sacked_out == 0 ?
-	    ((struct tcp_sock *)P->sock)->snd_una : ((struct tcp_sock *)P->sock)->highest_sack == NULL ?
-	    ((struct tcp_sock *)P->sock)->snd_nxt :
-	    ((struct tcp_skb_cb *)&((struct tcp_sock *)P->sock)->highest_sack->cb[0])->seq;
+	    tcp_of[P]->snd_ssthresh >= 0x7fffffff ? 0x7fffffff :
+	    tcp_of[P]->snd_ssthresh * tcp_of[P]->mss_cache;
+	tcps_sack_fack = tcp_sacked_end[P];
+	tcps_sack_snxt = tcp_sacked_end[P];
 	/* tick_nsec is how long a jiffy is. */
 	tcps_rto = P->sock == 0 ? 0 :
 	    (uint64_t)((struct inet_connection_sock *)P->sock)->icsk_rto * *(uint64_t *)&`tick_nsec / 1000000;
 	/* The kernel keeps 8 times and 4 times of them. */
-	tcps_rtt = P->sock == 0 ? 0 : ((struct tcp_sock *)P->sock)->srtt_us >> 3;
-	tcps_rtt_sd = P->sock == 0 ? 0 : ((struct tcp_sock *)P->sock)->mdev_us >> 2;
-	tcps_mss = P->sock == 0 ? 0 : ((struct tcp_sock *)P->sock)->mss_cache;
+	tcps_rtt = P->sock == 0 ? 0 : tcp_of[P]->srtt_us >> 3;
+	tcps_rtt_sd = P->sock == 0 ? 0 : tcp_of[P]->mdev_us >> 2;
+	tcps_mss = P->sock == 0 ? 0 : tcp_of[P]->mss_cache;
 	tcps_retransmit = P->sock != 0 && P->transport != 0 && !P->is_received && P->state != TCP_STATE_SYN_RECEIVED &&
 	    (P->payload_bytes > (*(uint8_t *)(P->transport + 12) >> 4) * 4 ||
 	    (*(uint8_t *)(P->transport + 13) & (TH_SYN | TH_FIN)) != 0) &&
-	    (int32_t)(ntohl(((struct tcphdr *)P->transport)->seq) - ((struct tcp_sock *)P->sock)->snd_nxt) < 0;
+	    (int32_t)(ntohl(((struct tcphdr *)P->transport)->seq) - tcp_of[P]->snd_nxt) < 0;
 };
 
 translator tcplsinfo_t < dbk_packet_t *P > {

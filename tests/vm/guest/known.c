@@ -233,11 +233,14 @@ static void ask_icmp(void)
 
 static void converse(int family)
 {
-	int listener = bound(family, SOCK_STREAM, 7001), client, server;
+	int listener = bound(family, SOCK_STREAM, 7001), client, server, yes = 1;
 
 	if (listen(listener, 1) < 0)
 		fatal("listen");
 	client = connected(family, SOCK_STREAM, 7101, 7001);
+	// Then each segment leaves in the socket how it came.
+	if (family == AF_INET6 && setsockopt(client, IPPROTO_IPV6, IPV6_RECVPKTINFO, &yes, sizeof(yes)) < 0)
+		fatal("IPV6_RECVPKTINFO");
 	server = accept(listener, NULL, NULL);
 	if (client < 0 || server < 0)
 		fatal("accept");

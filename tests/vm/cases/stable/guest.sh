@@ -101,6 +101,11 @@ equal all-of-a-jumbo-is-sent "$(of OUT)" "$(sed -n 's/^RECEIVED //p' known)"
 equal all-of-a-jumbo-is-received "$(of IN)" 1048576
 at_least more-than-64-KiB "$(of MOST)" 65536
 
+daybreak dtrace -qo said -n 'tcp:::send /args[4]->tcp_dport == 4244 && args[3]->tcps_sack_fack != args[3]->tcps_suna/ {
+	@[args[3]->tcps_sack_fack - args[3]->tcps_suna] = count(); }
+	END { printa("SACKED %d %@d\n", @); }' -c sack >known 2>errors
+equal sacked-to-the-end-of-the-second "$(of SACKED | cut -d ' ' -f 1)$(cat known errors)" 20
+
 daybreak dtrace -qo said -n 'mib::: { @[probename] = sum(arg0); } tcp:::send { @again = sum(args[3]->tcps_retransmit); }
 	sdt:::tcp_retransmit_skb { @sdt = count(); }
 	END { printa("COUNT %s %@d\n", @); printa("AGAIN %@d %@d\n", @again, @sdt); }' -c 'known mib' >known 2>errors

@@ -57,7 +57,7 @@ tcp:::send
 }
 
 tcp:::send, tcp:::receive
-/args[3]->tcps_addr != 0 && args[3]->tcps_state != TCP_STATE_SYN_RECEIVED && !(args[4]->tcp_flags & TH_SYN) &&
+/args[3]->tcps_addr != 0 && !(args[4]->tcp_flags & TH_SYN) &&
     syn[args[3]->tcps_raddr, args[3]->tcps_rport, args[3]->tcps_lport]/
 {
 	@["numbers", args[3]->tcps_iss == syn[args[3]->tcps_laddr, args[3]->tcps_lport, args[3]->tcps_rport],
