@@ -2,7 +2,8 @@
 /*
  * wakeuptime.d - who ends whose sleep, and how long those slept, us
  *
- * A filter is of who wakes.  State 0 is a thread that could run and is preempted, 0x80 one that is dead.
+ * A filter is of who wakes.  State 0 is a thread that could run and is preempted, 0x80 one that is dead; one that is
+ * preempted as it goes to sleep counts as asleep.
  */
 #pragma D option quiet
 

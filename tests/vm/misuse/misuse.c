@@ -62,8 +62,6 @@ static int fire(const char *text, const struct kernel_param *parameter)
 static const struct kernel_param_ops fire_ops = { .set = fire };
 module_param_cb(fire, &fire_ops, NULL, 0200);
 
-#define MANY 500
-
 /* Milliseconds that it takes to take many back, of which one is not ours and one is not there; @too_many_ret: what is
  * returned for more than a module can have. */
 static s64 take_many_back(int *too_many_ret)
@@ -78,11 +76,11 @@ static s64 take_many_back(int *too_many_ret)
 		many[i] = (struct daybreak_probe){ .function = "", .name = names[i] };
 	}
 	*too_many_ret = daybreak_provider_register("misuse_many", many, ARRAY_SIZE(many));
-	if (daybreak_provider_register("misuse_many", many, MANY) != 0)
+	if (daybreak_provider_register("misuse_many", many, DAYBREAK_PROBES_MAX) != 0)
 		return -1;
 	many[1].handle ^= 1;
 	begun = ktime_get();
-	daybreak_provider_unregister(many, MANY);
+	daybreak_provider_unregister(many, DAYBREAK_PROBES_MAX);
 	__daybreak_probes_unregister(THIS_MODULE, (const struct daybreak_probe *)nowhere, U32_MAX);
 	return ktime_ms_delta(ktime_get(), begun);
 }
