@@ -23,4 +23,12 @@ struct dbk_dof_more_place {
 	uint64_t function_at; /* as of dbk_dof_place */
 };
 
+DBK_ABI_SIZE(struct dbk_dof_more_place, 32);
+DBK_ABI_AT(struct dbk_dof_more_place, like, 0);
+DBK_ABI_AT(struct dbk_dof_more_place, function, 4);
+DBK_ABI_AT(struct dbk_dof_more_place, name, 8);
+DBK_ABI_AT(struct dbk_dof_more_place, kind, 12);
+DBK_ABI_AT(struct dbk_dof_more_place, offset, 16);
+DBK_ABI_AT(struct dbk_dof_more_place, function_at, 24);
+
 #endif /* DBK_ABI_PLACES_H */

@@ -61,23 +61,4 @@ inline std::map<uint64_t, std::string> spec_numbers(const std::string& path,
     return numbers;
 }
 
-/// Returns offset and size of each field in the table of a structure: "| at | bytes | field of
-/// `struct NAME` | ...".
-inline std::map<std::string, std::pair<size_t, size_t>> spec_fields(const std::string& path,
-                                                                    const std::string& structure) {
-    std::ifstream file(path);
-    std::string line;
-    while (std::getline(file, line) &&
-           !line.starts_with("| at | bytes | field of `struct " + structure)) {
-    }
-    std::map<std::string, std::pair<size_t, size_t>> fields;
-    while (std::getline(file, line) && line.starts_with("|")) {
-        size_t at = 0, bytes = 0;
-        char name[64];
-        if (std::sscanf(line.c_str(), "| %zu | %zu | %63s |", &at, &bytes, name) == 3)
-            fields[name] = {at, bytes};
-    }
-    return fields;
-}
-
 } // namespace daybreak::test

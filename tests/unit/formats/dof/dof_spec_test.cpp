@@ -2,6 +2,7 @@
 //
 // The worked examples of dof.md and dif.md are true, and so are the numbers of dof.md.
 #include "base/file.hpp"
+#include "formats/abi/places.h"
 #include "formats/dof/dof_printer.hpp"
 #include "tests/support/spec_example.hpp"
 
@@ -73,6 +74,15 @@ TEST_CASE("the numbers of dof.md are those of dof.h", "[formats][dof][spec]") {
     auto numbers = [](const char* intro) {
         return daybreak::test::spec_numbers("formats/abi/dof.md", intro);
     };
+    CHECK(numbers("Daybreak's own, not loadable") ==
+          Numbers{{DBK_DOF_SECT_LINES, "LINES"},
+                  {DBK_DOF_SECT_CAPTURE, "CAPTURE"},
+                  {DBK_DOF_SECT_TARGET, "TARGET"},
+                  {DBK_DOF_SECT_AGGNAMES, "AGGNAMES"},
+                  {DBK_DOF_SECT_STRINGS, "STRINGS"},
+                  {DBK_DOF_SECT_OPTIONS, "OPTIONS"},
+                  {DBK_DOF_SECT_PLACES, "PLACES"},
+                  {DBK_DOF_SECT_MORE_PLACES, "MORE_PLACES"}});
     Numbers actions{{DBK_ACT_SNAPSHOT, "SNAPSHOT"},
                     {DBK_ACT_CAPTURE, "CAPTURE"},
                     {DBK_ACT_CAPTURE_STACK, "CAPTURE_STACK"},
