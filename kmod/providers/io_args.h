@@ -32,22 +32,29 @@ static __probe_ctx_inline bool dbk_io_is_cached(struct folio *folio, const struc
 	       dbk_io_is_of_device(mapping);
 }
 
-/* Which file's page it is, of which @at is the first byte: of the page cache only. What the kernel allocates for itself is of
- * no file, and what is a program's of another (@may_be_own: it may be). */
-static __probe_ctx_inline void dbk_io_set_page(struct dbk_io *io, struct page *page, u32 at, bool may_be_own)
+/* Apart: a program's own memory, as most direct requests have it, is not to pay for it. A copy has the pages of another, and
+ * may begin after their first. */
+static noinline __probe_ctx void dbk_io_set_mapping(struct dbk_io *io, struct page *page, u32 at, struct bio *bio)
 {
 	struct folio *folio = page_folio(page);
-	struct address_space *mapping;
+	struct address_space *mapping = READ_ONCE(folio->mapping);
 
-	io->mapping = 0;
-	if (folio_test_slab(folio))
-		return;
-	mapping = READ_ONCE(folio->mapping);
 	if (!mapping || (unsigned long)mapping & PAGE_MAPPING_FLAGS ||
-	    (may_be_own && !dbk_io_is_cached(folio, mapping, io->operation)))
+	    (bio && (bio_flagged(bio, BIO_CLONED) || !dbk_io_is_cached(folio, mapping, io->operation))))
 		return;
 	io->mapping = (unsigned long)mapping;
 	io->file_offset = folio_pos(folio) + folio_page_idx(folio, page) * PAGE_SIZE + at;
+}
+
+/* Which file's page it is, of which @at is the first byte: of the page cache only. What the kernel allocates for itself is of
+ * no file, and what is a program's of another: @bio may have such; NULL: a file system's own. */
+static __probe_ctx_inline void dbk_io_set_page(struct dbk_io *io, struct page *page, u32 at, struct bio *bio)
+{
+	struct folio *folio = page_folio(page);
+
+	io->mapping = 0;
+	if (!folio_test_slab(folio) && folio->mapping && !((unsigned long)folio->mapping & PAGE_MAPPING_FLAGS))
+		dbk_io_set_mapping(io, page, at, bio);
 }
 
 static __probe_ctx_inline void dbk_io_set_device(struct dbk_io *io,
@@ -65,9 +72,9 @@ static __probe_ctx_inline void dbk_io_set_bio(struct dbk_io *io, struct bio *bio
 	dbk_io_set_device(io, bio->bi_bdev);
 	io->operation = bio->bi_opf;
 	io->is_buffer = false;
-	/* Without: nothing to transfer. A copy has the pages of another, and may begin after their first. */
-	if (bio->bi_vcnt && !bio_flagged(bio, BIO_CLONED))
-		dbk_io_set_page(io, bio->bi_io_vec[0].bv_page, bio->bi_io_vec[0].bv_offset, true);
+	/* Without: nothing to transfer. */
+	if (bio->bi_vcnt)
+		dbk_io_set_page(io, bio->bi_io_vec[0].bv_page, bio->bi_io_vec[0].bv_offset, bio);
 	else
 		io->mapping = 0;
 }

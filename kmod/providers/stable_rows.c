@@ -251,7 +251,7 @@ static __probe_ctx void dbk_buffer_fill(struct dbk_io *io, const struct buffer_h
 	dbk_io_set_device(io, buffer->b_bdev);
 	io->operation = wait.is_reader ? REQ_OP_READ : REQ_OP_WRITE | REQ_SYNC;
 	io->is_buffer = true;
-	dbk_io_set_page(io, buffer->b_page, bh_offset(buffer), false);
+	dbk_io_set_page(io, buffer->b_page, bh_offset(buffer), NULL);
 	request_fill(io, wait, 0, 0);
 }
 
