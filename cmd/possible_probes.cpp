@@ -79,7 +79,8 @@ bool is_misspelt(const compiler::ProbeDescription& description) {
            std::all_of(description.name.begin(), description.name.end(), is_capital);
 }
 
-/// The one that a word means, which may be another tracer's for it; "" when nothing is near.
+/// Returns the name that was meant by a word: by one of other tracers, or the nearest by its
+/// letters; "" when none is near.
 std::string meant_name(const std::string& word, const std::vector<std::string>& names) {
     static constexpr std::pair<std::string_view, const char*> kElsewhere[] = {
         {"enter", "entry"}, {"exit", "return"}, {"ret", "return"}};

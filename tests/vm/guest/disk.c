@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // disk DEVICE [partition|loop]: asks a disk for every kind of request: reads and writes that are merged, that are split,
-// that are flushed, discards; with "partition" through a partition, which it makes, of the disk's second half; with "loop" only reads and
-// writes through the page cache of a loop device, which has none of its own below.
+// that are flushed, discards; with "partition" through a partition, which it makes, of the disk's second half. With "loop"
+// only through the page cache of a loop device, which itself reads and writes directly.
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <linux/blkpg.h>
