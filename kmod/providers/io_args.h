@@ -34,13 +34,11 @@ static __probe_ctx_inline bool dbk_io_is_cached(struct folio *folio, const struc
 
 /* Apart: a program's own memory, as most direct requests have it, is not to pay for it. A copy has the pages of another, and
  * may begin after their first. */
-static noinline __probe_ctx void dbk_io_set_mapping(struct dbk_io *io, struct page *page, u32 at, struct bio *bio)
+static noinline __probe_ctx void dbk_io_set_mapping(struct dbk_io *io, const struct address_space *mapping,
+						    struct folio *folio, const struct page *page, u32 at,
+						    struct bio *bio)
 {
-	struct folio *folio = page_folio(page);
-	struct address_space *mapping = READ_ONCE(folio->mapping);
-
-	if (!mapping || (unsigned long)mapping & PAGE_MAPPING_FLAGS ||
-	    (bio && (bio_flagged(bio, BIO_CLONED) || !dbk_io_is_cached(folio, mapping, io->operation))))
+	if (bio && (bio_flagged(bio, BIO_CLONED) || !dbk_io_is_cached(folio, mapping, io->operation)))
 		return;
 	io->mapping = (unsigned long)mapping;
 	io->file_offset = folio_pos(folio) + folio_page_idx(folio, page) * PAGE_SIZE + at;
@@ -51,10 +49,11 @@ static noinline __probe_ctx void dbk_io_set_mapping(struct dbk_io *io, struct pa
 static __probe_ctx_inline void dbk_io_set_page(struct dbk_io *io, struct page *page, u32 at, struct bio *bio)
 {
 	struct folio *folio = page_folio(page);
+	const struct address_space *mapping = READ_ONCE(folio->mapping);
 
 	io->mapping = 0;
-	if (!folio_test_slab(folio) && folio->mapping && !((unsigned long)folio->mapping & PAGE_MAPPING_FLAGS))
-		dbk_io_set_mapping(io, page, at, bio);
+	if (!folio_test_slab(folio) && mapping && !((unsigned long)mapping & PAGE_MAPPING_FLAGS))
+		dbk_io_set_mapping(io, mapping, folio, page, at, bio);
 }
 
 static __probe_ctx_inline void dbk_io_set_device(struct dbk_io *io,
