@@ -89,7 +89,7 @@ def record_load(daybreak: Path, folder: Path) -> None:
                 files=files).write_initrd(folder / "initrd")
     log = paths.BUILD / "perf/peers.log"
     machine = qemu.Machine(kernel.unpacked, folder / "initrd", [f"perf.load={LOAD}"], share=folder, memory_mib=2048, timeout_s=1200.0)
-    if problem := qemu.run(machine, log).problem():
+    if problem := qemu.run_soundly(machine, log).problem():
         raise HarnessError(f"{problem} (log: {log})")
     out = folder / "out"
     paths.run_ending([daybreak, "pack", "-q", "--rows", out / "load.dbrk", "-o", out / "rows.dbrk"], (0, 3), "packing failed")

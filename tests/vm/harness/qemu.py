@@ -213,14 +213,14 @@ def _run(machine: Machine, monitor: Path, log: Path, watch: Callable[[str], None
 
 def run_soundly(machine: Machine, log: Path, clear: Callable[[], None] = lambda: None,
                 watch: Callable[[str], None] = lambda line: None) -> Outcome:
-    """Like run(), but once more with CPUs that take turns if the emulator spoilt the first boot.  What
-    that left over, `clear` removes; that it happened is printed."""
+    """Like run(), but once more if the emulator spoilt the first boot, with CPUs that take turns, as with icount
+    they do.  What that left over, `clear` removes; that it happened is printed."""
     outcome = run(machine, log, watch)
     stale = outcome.breakpoint_loop or console.stale_breakpoint(outcome.findings)
     spoilt = ("kept a stale breakpoint (QEMU before 8.1)" if stale
               else "hung" if outcome.emulator_hung else "")
     if spoilt and machine.parallel:
-        print(f"   the emulator {spoilt}: again, its CPUs taking turns", flush=True)
+        print(f"   the emulator {spoilt}: again{'' if machine.icount else ', its CPUs taking turns'}", flush=True)
         clear()
         outcome = run(replace(machine, parallel=False, timeout_s=2 * machine.timeout_s), log, watch)
     return outcome
