@@ -130,6 +130,19 @@ step_failed() {
 	die "$1 failed (status $2); all of its output is in $step_log"
 }
 
+# Prints the last lines of each test that failed, which lie far apart in what ctest printed: failed_tests LAST_TEST_LOG
+failed_tests() {
+	awk '/ Testing: / { name = $3; kept = 0 }
+		/^Output:$/ { inside = 1; next }
+		/^<end of output>$/ { inside = 0 }
+		inside && NF && !/^-+$/ { lines[kept++] = substr($0, 1, 400) }
+		/^Test Failed/ && !inside {
+			print "\n" name " failed, and printed " (kept ? "last:" : "nothing")
+			for (at = kept > 8 ? kept - 8 : 0; at < kept; at++)
+				print "    | " lines[at]
+		}' "$1"
+}
+
 step_interrupted() {
 	set +e
 	trap '' INT TERM HUP
