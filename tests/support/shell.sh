@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # What the project's shell scripts share: errors in one line, checks of tools and disk space, a
-# temporary folder that never stays, steps with their time, and Debian packages.  Sourced by bash.
+# temporary folder that never stays, steps with their time, the end of failed tests, and Debian packages.  Sourced by bash.
 #
 # The sourcing script sets `program` to its own name first.
 # shellcheck source=tests/support/distribution.sh
@@ -87,10 +87,7 @@ step() {
 	[[ $1 != install_packages ]] || authorize_installation "${@:2}"
 	steps_count=$((steps_count + 1))
 	step_log=$steps_folder/$(printf %02d "$steps_count").log
-	set -m # a process group of its own
-	"$@" </dev/null >"$step_log" 2>&1 &
-	step_pid=$!
-	set +m
+	step_begin "$@" >"$step_log" 2>&1
 	[[ -t 1 ]] || printf '  %-46s' "$text"
 	while kill -0 "$step_pid" 2>/dev/null; do
 		[[ ! -t 1 ]] || step_show "$text" "$started"
@@ -103,6 +100,14 @@ step() {
 	((status == 0)) || step_failed "$text" "$status"
 	printf '%7s s\n' "$step_seconds"
 	sed -n '/^daybreak: warning: /s/^/    /p' "$step_log"
+}
+
+# Starts a command in a process group of its own, $step_pid, which ends when the script is interrupted.
+step_begin() {
+	set -m
+	"$@" </dev/null &
+	step_pid=$!
+	set +m
 }
 
 step_elapsed() {
@@ -130,19 +135,6 @@ step_failed() {
 	die "$1 failed (status $2); all of its output is in $step_log"
 }
 
-# Prints the last lines of each test that failed, which lie far apart in what ctest printed: failed_tests LAST_TEST_LOG
-failed_tests() {
-	awk '/ Testing: / { name = $3; kept = 0 }
-		/^Output:$/ { inside = 1; next }
-		/^<end of output>$/ { inside = 0 }
-		inside && NF && !/^-+$/ { lines[kept++] = substr($0, 1, 400) }
-		/^Test Failed/ && !inside {
-			print "\n" name " failed, and printed " (kept ? "last:" : "nothing")
-			for (at = kept > 8 ? kept - 8 : 0; at < kept; at++)
-				print "    | " lines[at]
-		}' "$1"
-}
-
 step_interrupted() {
 	set +e
 	trap '' INT TERM HUP
@@ -158,6 +150,19 @@ step_interrupted() {
 	[[ ! -t 1 ]] || printf '\r\033[K'
 	echo "$program: interrupted" >&2
 	exit "$1"
+}
+
+# Prints the last lines of each test that failed, which lie far apart in what ctest printed: failed_tests LAST_TEST_LOG
+failed_tests() {
+	awk '!inside && /^[0-9]+\/[0-9]+ Testing: / { name = $3; kept = 0 }
+		/^Output:$/ { inside = 1; next }
+		/^<end of output>$/ { inside = 0 }
+		inside && NF && !/^-+$/ { lines[kept++] = substr($0, 1, 400) }
+		!inside && /^Test Failed/ {
+			print "\n" name " failed, and printed " (kept ? "last:" : "nothing")
+			for (at = kept > 8 ? kept - 8 : 0; at < kept; at++)
+				print "    | " lines[at]
+		}' "$1"
 }
 
 # Installs what is missing of the packages of the groups named: install_packages GROUP...

@@ -7,10 +7,13 @@ from dataclasses import dataclass, field
 # The guest's init prints this last; a log without it is of a guest that died on the way.
 DONE_MARK = "GUEST done"
 
+# How it reports a CPU or a task that does not go on.
+STUCK = r"\b[Ll]ockup\b|\bLOCKUP\b|\bstall(s|ed)?\b"
+
 # Lines by which a Linux kernel reports that something in it went wrong.  A case that provokes some names them (`expected`).
 _TROUBLE = re.compile(
     r"Kernel panic|\bBUG\b|\bOops\b|\bint3: 0000|\bWARNING: |Call Trace:|INFO: task |blocked for more than"
-    r"|general protection fault|unable to handle (kernel|page fault)|\b[Ll]ockup\b|\bLOCKUP\b|\bstall(s|ed)?\b"
+    rf"|general protection fault|unable to handle (kernel|page fault)|{STUCK}"
     r"|KASAN|UBSAN|KFENCE|KCSAN|kmemleak: [1-9]|list_(add|del) corruption|refcount_t: |scheduling while atomic"
     r"|sleeping function called|Bad page state|possible recursive locking|circular locking|hogged CPU|Failed to execute"
     r"|Invalid ELF|segfault at|traps: |unable to mount root|NMI received for unknown reason")
@@ -67,7 +70,7 @@ def stale_breakpoint(findings: Findings) -> bool:
     tries the same instruction, in its own code, again and again."""
     if any("int3: 0000" in line for line in findings.trouble):
         return True
-    if not any("stall" in line or "lockup" in line for line in findings.trouble):
+    if not any(re.search(STUCK, line) for line in findings.trouble):
         return False
     places = {re.sub(r"\+0x[0-9a-f]+$", "", place) for place in findings.places if not place.startswith("asm_exc_int3")}
     offsets = {int(place.rsplit("+", 1)[1], 16) for place in findings.places

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from . import HarnessError, case, guest, kernels, paths, qemu, qmp, truth
+from . import HarnessError, case, console, guest, kernels, paths, qemu, qmp, truth
 
 CRASHES = paths.TESTS_VM / "crashes"
 
@@ -28,7 +28,7 @@ AFTER_S = (0.2, 3.0)  # of counting
 
 # The kernel reports trouble, as it should; but a breakpoint that is not there is the emulator's (console.py), and so may be a CPU
 # that is stuck, as no kind of death leaves one.
-EXPECTED = [re.compile(r"^(?!.*(int3: 0000|\b[Ll]ockup\b|\bstall))")]
+EXPECTED = [re.compile(rf"^(?!.*(int3: 0000|{console.STUCK}))")]
 
 
 @dataclass
